@@ -101,12 +101,12 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("override", "line"),
     [
-        ("foo=1", "foo=1: unknown key; the keys are S, "),
-        ("sgma=1", r"sgma=1: unknown key \(did you mean sigma\?\); the keys are S, "),
-        ("+sgma=1", r"sgma=1: unknown key \(did you mean sigma\?\); the keys are S, "),
-        ("estimator.foo=1", r"estimator.foo=1: unknown key; the keys are estimator\.mixing, "),
-        ("estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); the keys are "),
-        ("+estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); the keys are "),
+        ("foo=1", "foo=1: unknown key; available: S, "),
+        ("sgma=1", r"sgma=1: unknown key \(did you mean sigma\?\); available: S, "),
+        ("+sgma=1", r"sgma=1: unknown key \(did you mean sigma\?\); available: S, "),
+        ("estimator.foo=1", r"estimator.foo=1: unknown key; available: estimator\.mixing, "),
+        ("estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); available: "),
+        ("+estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); available: "),
         ("sigma.x=1", "sigma={'x': 1}: Input should be a valid number"),
         ("sigma=1,2", "sigma=1,2: several values need a sweep; add -m"),
         ("sigma=???", "Missing mandatory value: sigma"),

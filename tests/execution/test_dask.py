@@ -109,7 +109,9 @@ def test_a_block_that_kills_its_workers_ends_the_sweep_in_one_line(
     arguments = ("task_distribution=poison", "T=2", "S=4", "runs=50")
     status, _, err = here(tmp_path, *arguments, *on(cluster), paths=(faults,))
     assert status == 1
-    assert err.splitlines()[-1].startswith("each of the 2 workers that tried a block was killed by it; finished blocks")
+    assert err.splitlines()[-1].startswith(
+        "a block of runs killed each of the 2 workers that computed it; finished blocks"
+    )
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
@@ -189,7 +191,7 @@ def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
     _, err = process.communicate(timeout=HANG)
     assert process.returncode == 1
     last = err.splitlines()[-1]
-    assert "the connection to Dask's scheduler is lost" in last or "no Dask scheduler answers" in last
+    assert "the connection to the Dask scheduler was lost" in last or "no Dask scheduler answers" in last
     assert "finished blocks are stored" in last
     assert "Traceback" not in err
     assert 1 <= len(blocks(tmp_path)) <= 2
@@ -207,7 +209,7 @@ def test_no_scheduler_at_the_address_or_none_that_is_named_is_one_line(address: 
     said = (
         f"execution.address={address}: no Dask scheduler answers"
         if address
-        else "execution=dask: set execution.address"
+        else "execution=dask needs a scheduler; set execution.address"
     )
     assert err.startswith(said)
 

@@ -63,7 +63,7 @@ def test_what_the_function_raises_is_raised(workers: int) -> None:
 def test_a_process_that_dies_ends_the_work_in_one_line(
     death: Callable[[int], None], how: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(ExecutionError, match=f"a process ended while it computed, .*{how}"):
+    with pytest.raises(ExecutionError, match=f"a worker process ended during a computation .*{how}"):
         results(Local(workers=2), death, 1, 2)
     assert capfd.readouterr().err == ""
     assert results(Local(workers=2), squared, 3) == [9]

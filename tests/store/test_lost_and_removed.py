@@ -132,8 +132,8 @@ def test_a_description_of_an_older_version_with_labels_is_refused() -> None:
     older = files.read_json(description).replace(b'"settings"', b'"tags": ["a", "b"],\n "settings"')
     text = older.removesuffix(b"}")
     description.write_bytes(text + b',\n "check": "' + files._end(text))
-    assert "another version wrote it" in str(kept.fault())
-    with pytest.raises(store.StoreError, match="another version wrote it"):
+    assert "written by another version" in str(kept.fault())
+    with pytest.raises(store.StoreError, match="written by another version"):
         kept.read_manifest()
 
 

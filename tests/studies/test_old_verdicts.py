@@ -87,7 +87,9 @@ def test_what_was_deleted_is_made_again_by_a_command_that_is_named(here: Path) -
     *lost, last = call(table)[2].splitlines()
     assert last.endswith("no stored runs; run `pomrl run` to compute them")
     assert all(
-        line.endswith("0 of 10 runs are stored without a gap; repeat the same pomrl run to compute them")
+        line.endswith(
+            "0 of 10 runs are stored without a gap; repeat the pomrl run of this experiment to compute the others"
+        )
         for line in lost
     )
     (here / "outputs" / "studies" / "dated" / "claims.csv").unlink()

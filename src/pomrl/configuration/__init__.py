@@ -2,5 +2,5 @@
 
 `sources` finds options and sweeps, `composition` composes each job with Hydra to plain data (`composed`), and `parsing`
 makes an `Experiment`. `sweeps` does all this for a named sweep, under a variant (`variants`) of a study (`study`).
-`settings` are the part covered by a signature.
+`settings` selects the values in a signature.
 """

@@ -33,9 +33,9 @@ class Composed:
     values: Mapping[str, Any]
     """The values by key. A group has the keys of its option, and the class under `_target_`."""
     options: Mapping[str, str]
-    """The option of each group."""
+    """The selected option of each group."""
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
-    """The looks of user-defined options, by group."""
+    """The plot styles of user-defined options, by group."""
 
 
 def number_of(number: int, noun: str) -> str:
@@ -43,7 +43,7 @@ def number_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def unknown_key(start: str, key: str, keys: Sequence[str], what: str = "unknown key", are: str = "the keys are") -> str:
+def unknown_key(start: str, key: str, keys: Sequence[str], what: str = "unknown key", are: str = "available:") -> str:
     """Format `START: WHAT (did you mean KEY?); ARE KEYS`."""
     by_name = {key.rpartition(".")[2]: key for key in sorted(keys, key=len, reverse=True)}
     near = get_close_matches(key.rpartition(".")[2], by_name, n=1)

@@ -111,7 +111,7 @@ class Composer(ConfigLoaderImpl):
     def choices(self, axes: Mapping[str, Any], overrides: Sequence[str] = ()) -> list[list[str]]:
         """Return the overrides `key=value` of each axis, one for each value.
 
-        `overrides` replace axes; the last one for a key counts. ConfigError for an interval or over `MAX_AXIS_VALUES`.
+        `overrides` replace axes; the last one for a key counts. ConfigError for an interval, or too many values.
         """
         lines = [*(f"{key}={values}" for key, values in axes.items()), *overrides]
         last = {line.partition("=")[0]: line for line in lines}
@@ -198,7 +198,6 @@ class Composer(ConfigLoaderImpl):
 
 
 def _states_of_files(folders: Iterable[Path]) -> Iterator[tuple[Path, int, int]]:
-    """Yield path, mtime and size of each YAML file, following links."""
     for folder in folders:
         names = glob(f"{escape(str(folder))}/**/*.yaml", recursive=True)  # noqa: PTH207 (Path.rglob follows no links)
         for path in map(Path, names):
@@ -263,7 +262,7 @@ def composing() -> Generator[None, None, None]:
     try:
         yield
     except OverrideParseException as error:
-        what = "an override must be key=value, such as sigma=0.01; quote text with signs: 'key=\"...\"'"
+        what = "an override must be key=value, such as sigma=0.01; quote text with special characters: 'key=\"...\"'"
         if not error.override.isascii():
             key, _, value = error.override.partition("=")
             what = f"non-ASCII letters must be quoted: '{key}=\"{value}\"'"

@@ -29,19 +29,19 @@ def is_ours(module: str) -> bool:
 
 
 @cache
-def names_of(face: str) -> dict[str, tuple[str, str]]:
-    """Return the modules and names of a package's TYPE_CHECKING imports."""
-    tree = ast.parse(Path(str(sys.modules[face].__file__)).read_text(encoding="utf-8"))
+def names_of(package: str) -> dict[str, tuple[str, str]]:
+    """Return module and name of each TYPE_CHECKING import of a package."""
+    tree = ast.parse(Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8"))
     above = next(line for line in tree.body if isinstance(line, ast.If))
     statements = (line for line in above.body if isinstance(line, ast.ImportFrom))
     return {alias.asname or alias.name: (line.module or "", alias.name) for line in statements for alias in line.names}
 
 
-def load_from(face: str, name: str) -> Any:
+def load_from(package: str, name: str) -> Any:
     """Load a name of a package from its defining module."""
-    if name not in names_of(face):
-        raise AttributeError(f"module {face!r} has no attribute {name!r}")
-    module, attribute = names_of(face)[name]
+    if name not in names_of(package):
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    module, attribute = names_of(package)[name]
     imported = import_module(module)
     return getattr(imported, attribute) if hasattr(imported, attribute) else import_module(f"{module}.{attribute}")
 

@@ -9,7 +9,7 @@ import numpy as np
 from pomrl.configuration.composed import ConfigError
 
 _PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGNORECASE | re.ASCII)
-"""Text without quotes in the grammar of Hydra."""
+"""Text that needs no quotes in Hydra overrides."""
 
 
 def key(name: str) -> str:

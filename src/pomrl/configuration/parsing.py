@@ -29,11 +29,11 @@ class Request:
     runs: Annotated[int, Field(ge=1, le=MOST_RUNS)]
     """Number of independent runs."""
     force: bool = False
-    """Compute again what is stored."""
+    """Compute stored runs again."""
     dry_run: bool = False
-    """Only say what would be computed."""
+    """Report missing runs without computing them."""
     yes: bool = False
-    """Compute also more than 10,000 experiments, or more than an hour."""
+    """Also compute more than 10,000 experiments, or more than an hour."""
     tag: Label = None
     """A word to find the experiment by, +tag=NAME."""
     note: Label = None
@@ -51,7 +51,7 @@ class Experiment:
     options: Mapping[str, str]
     """The name of each group's option; no number depends on it."""
     looks: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict[str, Mapping[str, Any]])
-    """The looks of user-defined options in figures, by group."""
+    """The plot styles of user-defined options, by group."""
 
 
 def _fields(cls: type) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Merge nested values, and resolve interpolations such as `${half:${S}}`.
 
-The results are as in OmegaConf, a hundred times as fast.
+It gives the same results as OmegaConf, a hundred times faster.
 """
 
 import json
@@ -27,14 +27,14 @@ def _all_but(share: int, n: Any) -> Any:
 
 
 def _steps_to(horizon: Any) -> Any:
-    """Return the horizon; 1 for None, refused for problems without a horizon."""
+    """Return the horizon, or 1 for None; `check_experiment` rejects None."""
     return 1 if horizon is None else horizon
 
 
 def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
     """Return the default grid: 0, 0.05, ... below gamma_eval, and gamma_eval.
 
-    Without a horizon 0.99 replaces 1, because most estimates have no plan at 1.
+    Without a horizon 0.99 replaces 1, because most estimated models are unsolvable at 1.
     """
     if not isinstance(gamma_eval, int | float):
         return gamma_eval
@@ -43,7 +43,7 @@ def _grid_to(gamma_eval: Any, horizon: Any = None) -> Any:
 
 
 OF_NUMBERS = {"half": _half, "all_but": _all_but, "grid_to": _grid_to, "steps_to": _steps_to}
-"""The functions of numbers for YAML files, such as `${half:${S}}`."""
+"""The resolvers of numbers in YAML files, such as `${half:${S}}`."""
 
 
 def _scalar(text: Any) -> Any:
@@ -66,7 +66,7 @@ def with_typed_environment(value: Any) -> Any:
 
 
 def register_resolvers() -> None:
-    """Register the functions of YAML files with OmegaConf."""
+    """Register the resolvers of YAML files with OmegaConf."""
     for name, function in {**OF_NUMBERS, "scalar": _scalar, "shipped": beside_the_package}.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
 
@@ -82,7 +82,7 @@ def merge(values: Values, update: Values) -> None:
 
 
 def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
-    """Return a copy with another value; KeyError unless a plain key."""
+    """Return a copy with one value replaced; KeyError for missing or nested keys."""
     name, *below = path
     if isinstance(values[name], dict) != bool(below) or isinstance(value, dict):
         raise KeyError(name)

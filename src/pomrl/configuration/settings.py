@@ -1,4 +1,4 @@
-"""Read the settings of an experiment as plain data."""
+"""Extract the settings of an experiment as plain data."""
 
 import dataclasses
 import hashlib
@@ -20,15 +20,15 @@ SOURCE = "__source_digest__"
 """The attribute with the source digest of a notebook class."""
 
 DEFAULTS = {"agent": "certainty_equivalence", "metric": "planning_loss"}
-"""The options left out of settings."""
+"""The default options, left out of settings."""
 
 
 def scientific_settings(experiment: Experiment) -> dict[str, Any]:
-    """Return the settings with an effect on numbers.
+    """Return the settings with an effect on stored numbers.
 
     They come from the checked objects, with all defaults, so 0 and 0.0 are equal. Components have their class under
-    `_target_`; the default agent and metric are left out. A hindsight schedule has the settings of its grid, and a data
-    file is its digest.
+    `_target_`; the default agent and metric are left out. A hindsight schedule is replaced by its grid, and a data
+    file by its digest.
     """
     schedule = {"gamma_schedule": experiment.method.gamma_schedule.computed_schedule()}
     return _settings(experiment.problem, _components(experiment) | schedule, _content_digest)
@@ -103,7 +103,7 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
 
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys with different values; for components, within an option."""
+    """Return the keys with different values; component keys are compared within options."""
     keys = dict.fromkeys(key for setting in settings for key in setting)
     return [key for key in keys if _differs(key, settings)]
 

@@ -40,11 +40,11 @@ class Sources:
     own: Path | None = None
     """The folder of `--config-dir`."""
     named: tuple[Path, ...] = ()
-    """The folders of other studies."""
+    """The folders of users' studies."""
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The absolute folders of options; for equal names the earlier one counts."""
+        """The absolute folders of options; for equal names, the first counts."""
         studies = (folder / "conf" for folder in self.studies if (folder / "conf").is_dir())
         return tuple(folder.resolve() for folder in (self.folder, *filter(None, [self.own]), *studies))
 
@@ -119,7 +119,7 @@ def sweep_names(study: Path) -> list[str]:
 
 
 def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
-    """Return the folders of users' studies in names of sweeps."""
+    """Return the folders of users' studies in sweep names."""
     names = {sweep.rpartition("/")[0] for sweep in sweeps if "/" in sweep}
     folders = [folder_of(name) for name in sorted(names.difference(folder.name for folder in shipped_folders()))]
     return tuple(folder for folder in folders if (folder / DESCRIPTION).is_file() and folder not in shipped_packages())
@@ -137,7 +137,7 @@ _READ: dict[Path, None] = {}
 
 
 def register_folder(folder: Path) -> None:
-    """Record a study read by this process, for its looks."""
+    """Record a user's study read by this process, for its plot styles."""
     if folder not in shipped_folders():
         _READ.pop(folder, None)
         _READ[folder] = None
@@ -161,22 +161,24 @@ PUBLISHED = Sources(beside_the_package("conf"))
 
 
 def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
-    """Return an option's look from the first folder with the option."""
+    """Return an option's plot style from the first folder with the option."""
     folder = next((folder for folder in folders if (folder / group / f"{option}.yaml").is_file()), None)
     if folder is None or not (path := folder / LOOKS).is_file():
         return None
     import yaml  # here, because help needs none
 
     try:
-        # the C loader if available, because figures read looks often
+        # the C loader if available, because figures read styles often
         return yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))[group][option]
     except KeyError:
         return None
     except (yaml.YAMLError, TypeError) as error:
-        raise ConfigError(f"{path}: the file must have looks by group and option") from error
+        raise ConfigError(
+            f"{path}: the file must contain styles by group and option, such as agent: {{mine: {{color: red}}}}"
+        ) from error
 
 
 def looks_of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> dict[str, Mapping[str, Any]]:
-    """Return the looks of unpublished options, by group."""
+    """Return the plot styles of unpublished options, by group."""
     own = [path for path in map(Path, folders) if path.resolve() not in PUBLISHED.folders]
     return {group: look for group, option in choices.items() if (look := find_looks(group, option, own))}

@@ -45,7 +45,7 @@ PRESENT_NAMES = {
     "MARGIN": "pomrl.study.EQUALITY_MARGIN",
     "at_best_fixed": "pomrl.study.Result.at_best_fixed",
 }
-"""The present names of renamed names of version 1. The names for figures moved to `pomrl.figures` unchanged."""
+"""The present names of names from version 1. Names for figures moved to `pomrl.figures` unchanged."""
 
 
 @checked_dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -55,17 +55,17 @@ class StudyConfig:
     title: Annotated[str, Field(min_length=1)]
     """The title of the study, or of its paper."""
     cite: str | None = None
-    """The authors and the place of its paper."""
+    """The authors, journal and year of its paper."""
     about: str = ""
     """The question, in a few sentences."""
     headline: Annotated[list[str], Field(min_length=1)] = field(default_factory=lambda: [DEFAULT])
-    """The variants that share the error."""
+    """The main variants, which share `error`."""
     error: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    """Probability of any wrong verdict in the headline; each other variant has as much."""
+    """Probability of any wrong verdict in all headline variants together, or in each other variant."""
     runs: Annotated[int, Field(ge=10)] = 1000
-    """Number of runs for claims that name no other."""
+    """Number of runs for claims without `runs=`."""
     variants: dict[str, dict[str, Any] | str] = field(default_factory=lambda: {DEFAULT: {}})
-    """Its variants, each with its keys, or as MODULE.NAME."""
+    """The variants by name: changed keys with values, or a function as MODULE.NAME."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Study:
 
     @property
     def word(self) -> str:
-        """The name in commands: name if shipped or installed, otherwise folder."""
+        """The word in commands: the name if shipped or installed, otherwise the folder."""
         if self.is_shipped or self.is_installed:
             return self.name
         current = Path.cwd().resolve()
@@ -112,7 +112,7 @@ class Study:
         return sweep_names(self.folder)
 
     def option(self, name: str) -> str:
-        """Return a sweep's option `experiment=`; ConfigError if unknown."""
+        """Return a sweep's value for `experiment=`; ConfigError if unknown."""
         name = sweep_option(name)
         if name in self.sweeps:
             return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
@@ -123,7 +123,7 @@ class Study:
         return name
 
     def refuse_unknown(self, sweeps: Iterable[str], reader: str) -> None:
-        """Raise a ConfigError for an unknown sweep; `reader` is like `claim Q1.1`."""
+        """Raise a ConfigError for an unknown sweep of `reader`, such as `claim Q1.1`."""
         for name in sweeps:
             try:
                 self.option(name)
@@ -144,7 +144,7 @@ class Study:
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
-        """The variants of the description; the first gives the answer."""
+        """The variants; the first one answers the study's question."""
         return tuple(self._variant(name, value) for name, value in self.described.variants.items())
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
@@ -216,7 +216,7 @@ class Study:
         return module
 
     def register(self) -> None:
-        """Make the study's modules and looks available to this process."""
+        """Make the study's modules and plot styles available."""
         register_folder(self.folder)
         if not (self.is_shipped or self.is_installed):
             add_to_path(self.folder.parent)
@@ -246,7 +246,7 @@ def is_study(name: str) -> bool:
 
 
 def find(name: str) -> Study:
-    """Find a study by name or folder; ConfigError if impossible."""
+    """Find a study by name or folder; ConfigError if unknown or invalid."""
     folder = folder_of(name)
     if folder in shipped_folders():
         return read_study(folder)

@@ -33,7 +33,7 @@ Axes = Mapping[str, Any]
 
 
 def experiment(sources: Sources, overrides: Sequence[str]) -> Experiment:
-    """Make the experiment with these overrides of the defaults; ConfigError if wrong."""
+    """Make the experiment with these overrides of the defaults; ConfigError if invalid."""
     return parse(_composer(sources).compose(overrides))
 
 
@@ -46,11 +46,11 @@ def sweep(
 ) -> list[Setting]:
     """Make the experiments of a sweep, in the order of its axes.
 
-    `name` is as in `experiment=NAME`; None sweeps only the `further` overrides, which replace axes. `axes` are for a
-    sweep without a file. A variant changes the experiments, but not `varied`.
+    `name` is as in `experiment=NAME`. `further` overrides replace axes; without a name they are the sweep. `axes` are
+    for a sweep without a file. A variant changes the experiments, but not `varied`.
 
     Raises:
-        ConfigError: The sweep is unknown, or a setting is wrong, possibly through the variant.
+        ConfigError: The sweep is unknown, or a setting is invalid.
     """
     composer = _composer(sources, [name] if name else [])
     name = sweep_option(name) if name else None
@@ -99,7 +99,7 @@ def selection(sources: Sources, overrides: Sequence[str]) -> list[Experiment]:
 
 
 def check_first(sources: Sources, overrides: Sequence[str], *, is_sweep: bool) -> None:
-    """Raise a ConfigError if a command line's first job is wrong."""
+    """Raise a ConfigError if a command line's first job is invalid."""
     composer = _composer(sources)
     parse(composer.compose([axis[0] for axis in expand(composer, overrides)[0]] if is_sweep else overrides))
 
@@ -132,7 +132,7 @@ def names(sources: Sources) -> list[str]:
 
 
 def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
-    from pomrl.configuration.composition import Composer  # here, because stored experiments are found without Hydra
+    from pomrl.configuration.composition import Composer  # here, because finding stored experiments needs no Hydra
 
     for folder in named_folders(named):
         sources = sources.with_study(folder)
@@ -150,7 +150,7 @@ def command(name: str, *overrides: str) -> str:
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
-    """Find each group's nearest option of the same class."""
+    """Find each group's option of the same class with the fewest differences."""
     nearest = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
     return {group: name for group, name in nearest.items() if name}
 

@@ -24,7 +24,7 @@ class VariantJob:
     overrides: tuple[str, ...]
     """The sweep's overrides in this job."""
     options: Mapping[str, str]
-    """The option of each group."""
+    """The selected option of each group."""
 
 
 JobChange = Callable[[VariantJob], Sequence[str]]
@@ -42,19 +42,19 @@ class Variant:
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Remarks on claims under this variant, by id."""
     is_single: bool = False
-    """Whether it is one of many changes with effects reported on pages."""
+    """Whether it makes one of many changes, reported on pages."""
     sweeps: Mapping[str, Mapping[str, Any] | None] | None = None
-    """Its sweeps with axes; None instead of axes: as in the file. None instead of sweeps: all sweeps."""
+    """Its sweeps with their axes, or None for the axes in the file. None: all sweeps."""
 
     def __post_init__(self) -> None:
         if not self.name.isprintable() or not {*self.name}.isdisjoint("/\\") or self.name.startswith("."):
-            raise ConfigError(f"the name of a variant must be a valid name of a folder, got {self.name!r}")
+            raise ConfigError(f"the name of a variant must be a valid folder name, got {self.name!r}")
 
     def sets(self, override: str, options: Mapping[str, str]) -> bool:
         return override in self.overrides_of(VariantJob("", (), {**dict.fromkeys(GROUPS, ""), **options}))
 
     def overrides_of(self, job: VariantJob) -> list[str]:
-        """Return a job's overrides under the variant; the sweep's axes take precedence.
+        """Return a job's overrides under the variant; the first of a key counts.
 
         ConfigError if its function raises an error.
         """
@@ -87,12 +87,12 @@ def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callabl
 
 @dataclass(frozen=True)
 class Family:
-    """Variants of one kind."""
+    """Variants made by one function."""
 
     name: str
     variants: tuple[Variant, ...]
     is_judged: bool = True
-    """Whether claims are judged under the variants; otherwise a page reads them."""
+    """Whether claims are judged under the variants; otherwise only pages report them."""
 
 
 def family(
@@ -100,7 +100,7 @@ def family(
 ) -> Callable[[Callable[[], Iterable[Variant]]], Family]:
     """Make a family from a decorated generator of variants.
 
-    `sweeps` are computed under them: names in the study, or axes by name. Claims are judged only if `is_judged`.
+    `sweeps` are computed under them: names in the study, or axes by name.
     """
 
     def make(yielding: Callable[[], Iterable[Variant]]) -> Family:

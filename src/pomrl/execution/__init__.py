@@ -1,6 +1,6 @@
-"""Make independent calls in local processes, or on Dask workers (an optional package)."""
+"""Run independent function calls in local processes, or on Dask workers (an optional package)."""
 
-# These are the names that other rooms use.
+# The names imported by other packages.
 # ruff: noqa: F401
 # pyright: reportUnusedImport=false
 

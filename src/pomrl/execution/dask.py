@@ -89,10 +89,12 @@ class Dask(Execution):
                 if _has_workers(client):
                     worker_seen = monotonic()
                 elif monotonic() - worker_seen > self.patience:
-                    raise ExecutionError(f"Dask has had no worker for {self.patience} s (execution.patience)")
+                    raise ExecutionError(
+                        f"Dask has had no worker for {self.patience} s; start workers, or increase execution.patience"
+                    )
                 sleep(POLL_SECONDS)
         except (CancelledError, CommClosedError, TimeoutError) as error:
-            raise ExecutionError("the connection to Dask's scheduler is lost") from error
+            raise ExecutionError("the connection to the Dask scheduler was lost") from error
 
 
 def _has_workers(client: Client) -> bool:
@@ -100,7 +102,7 @@ def _has_workers(client: Client) -> bool:
     try:
         return bool(client.sync(scheduler.processing, workers=None, callback_timeout=FETCH_SECONDS))
     except OSError as error:  # nothing answers at the address any more
-        raise ExecutionError("the connection to Dask's scheduler is lost") from error
+        raise ExecutionError("the connection to the Dask scheduler was lost") from error
 
 
 def _scheduler(named: str | None) -> str:
@@ -111,7 +113,9 @@ def _scheduler(named: str | None) -> str:
     """
     configured = dask.config.get("scheduler-address", None) or dask.config.get("scheduler-file", None)
     if not (named := named or configured):
-        raise ExecutionError("execution=dask: set execution.address, or the scheduler in the Dask configuration")
+        raise ExecutionError(
+            "execution=dask needs a scheduler; set execution.address, or the scheduler in the Dask configuration"
+        )
 
     async def identity(address: str) -> Any:
         async with rpc(address, connection_args=Security().get_connection_args("client")) as scheduler:
@@ -128,7 +132,7 @@ def _scheduler(named: str | None) -> str:
 
 
 def _call(pickled: bytes) -> Any:
-    """Make a pickled call on a worker; schedulers cannot import its code."""
+    """Make a call on a worker, pickled because schedulers cannot import its code."""
     function, arguments, named = pickle.loads(pickled)
     return function(*arguments, **named)
 
@@ -142,6 +146,6 @@ def _result(future: Future) -> Any:
         return future.result(timeout=FETCH_SECONDS)
     except KilledWorker as error:
         workers = error.allowed_failures + 1
-        raise ExecutionError(f"each of the {workers} workers that tried a block was killed by it") from error
+        raise ExecutionError(f"a block of runs killed each of the {workers} workers that computed it") from error
     except (ImportError, AttributeError, RuntimeError) as error:
         raise ExecutionError(f"the Dask workers must have the same environment as this process: {error}") from error

@@ -29,7 +29,7 @@ class Execution(Component):
     ] = None
 
     def at_once(self, seconds: float) -> int:
-        """Return the number of concurrent calls, if known."""
+        """Return the expected number of concurrent calls."""
         return os.cpu_count() or 1
 
     @abstractmethod

@@ -51,9 +51,9 @@ class Local(Execution):
             yield processes(self.at_once(seconds))
         except BrokenProcessPool as error:
             exit_codes = re.search(r"exit codes of the workers are \{(.*?)\}", str(error))
-            how = (exit_codes and exit_codes[1]) or "for an unknown reason"
-            hint = "; if memory was short, set a smaller execution.runs_at_a_time" if "SIGKILL" in how else ""
-            raise ExecutionError(f"a process ended while it computed, {how}{hint}") from error
+            how = (exit_codes and exit_codes[1]) or "unknown reason"
+            hint = "; if memory ran out, set a smaller execution.runs_at_a_time" if "SIGKILL" in how else ""
+            raise ExecutionError(f"a worker process ended during a computation ({how}){hint}") from error
 
 
 def processes(number: int) -> Parallel:

@@ -188,7 +188,7 @@ def read(folder: Path, named: Sequence[str] = ()) -> Judgements:
     Variants in `named` come first.
 
     Raises:
-        StoreError: The table is damaged, or another version wrote it.
+        StoreError: The table is damaged, or was written by another version.
     """
     path = folder / FILE
     rows = read_rows(path)
@@ -200,7 +200,7 @@ def read_published(study: Study) -> Judgements:
     """Read the published judgements of a study; none without a table.
 
     Raises:
-        StoreError: Another version wrote the table.
+        StoreError: The table was written by another version.
     """
     path = study.folder / FILE
     rows = parse_rows(path.read_bytes()) if path.is_file() else []

@@ -220,7 +220,7 @@ def load_judgements(study: Study) -> Judgements:
     """Load the judgements of a study, and mark outdated variants.
 
     Raises:
-        StoreError: As in `judgements.read`.
+        StoreError: The table is damaged, or was written by another version.
     """
     stored = judgements.read(study.outputs, list(study.described.variants))
     judged_variants = [name for name in study.described.variants if stored.of(name)]

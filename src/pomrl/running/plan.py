@@ -1,7 +1,7 @@
 """Find missing runs, estimate their time, and divide them into parts.
 
-A part is computed by one process. Methods of one problem share a part, and draw models, tasks and batches once. A part
-is a block, or less if expensive blocks are fewer than processes.
+A part is computed by one process. Methods of the same problem share a part, and draw models, tasks and batches once. A
+part is a block, or less if processes outnumber expensive blocks.
 """
 
 from collections import defaultdict
@@ -21,13 +21,13 @@ from pomrl.science.validation import check_experiment
 from pomrl.store import StoredExperiment
 
 MAX_CHECKED_OF_PROBLEM, MAX_CHECKED = 50, 2000
-"""The largest numbers of runs checked in advance: per problem, and about in total."""
+"""The largest numbers of runs checked in advance: per problem, and roughly in total."""
 
 MAX_SECONDS = 3600.0
-"""The largest time of a request without `yes=true`."""
+"""The largest estimated time without `yes=true`."""
 
 PART_SECONDS = 1.0
-"""The least time of a part; less is not worth another process."""
+"""The shortest time of a part worth another process."""
 
 PER_TASK, PER_ENTRY_OF_TASK = 2e-5, 1.5e-7
 """The seconds to draw a task and learn from it: a constant, and per entry (S * S * A) of a model."""
@@ -62,7 +62,7 @@ class PlannedExperiment:
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
     """Look up missing runs of experiments; ConfigError if one is impossible.
 
-    Only the first missing runs are checked. A later run without the requested sigma fails its method.
+    Only the first missing runs are checked. If a later run cannot have the requested sigma, its method fails.
     """
     jobs = [_look_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
@@ -102,14 +102,14 @@ def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
 
 
 def find_unfinished(jobs: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
-    """Return each experiment with missing runs or faults once."""
+    """Return experiments with missing runs or faults once, with the largest request."""
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
     return list({job.stored.signature: job for job in by_runs if job.missing or job.faults}.values())
 
 
 @dataclass(frozen=True)
 class WorkEstimate:
-    """An estimate of work, within a factor of about 3."""
+    """The estimated work of a request, within a factor of about 3."""
 
     experiments: int
     runs: int
@@ -124,7 +124,7 @@ class WorkEstimate:
 
 
 def estimate(jobs: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
-    """Estimate the work of `times` sweeps; shared work counts once."""
+    """Estimate the work of `times` equal sweeps; shared experiments count once."""
     unfinished = [job for job in find_unfinished(jobs) if job.missing]
     runs = times * sum(job.runs_missing for job in unfinished)
     seconds = times * sum((job.seconds for job in unfinished), 0.0)
@@ -161,7 +161,7 @@ class BlockPart:
 
     @cached_property
     def seconds(self) -> float:
-        """The estimated seconds in one process; infinite for user components."""
+        """The estimated seconds in one process; infinite for user-defined components."""
         if any(is_foreign(self.problem, method) for method in self.methods.values()):
             return inf
         return sum(estimate_seconds(self.problem, method, len(self.runs)) for method in self.methods.values())

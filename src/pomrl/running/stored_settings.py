@@ -14,11 +14,12 @@ from pomrl.store import StoredExperiment
 def from_settings(stored: StoredExperiment) -> Experiment:
     """Rebuild the experiment of stored settings.
 
-    ConfigError if they are wrong, or contain a user's class, which must not be imported.
+    ConfigError if they are invalid, or contain a user's class, which must not be imported.
     """
     if not is_of_package(stored):
         raise ConfigError(
-            "an experiment with user components is recomputed from its study; run pomrl runs STUDY --recompute N"
+            "an experiment with user-defined components must be recomputed with its study; "
+            "run pomrl runs STUDY --recompute N"
         )
     manifest = stored.read_manifest()
     # Settings leave out defaults without an effect.
@@ -33,18 +34,18 @@ def is_of_package(stored: StoredExperiment) -> bool:
 
 
 def refuse_wrong_settings(stored: StoredExperiment) -> None:
-    """Raise a ConfigError for wrong settings of shipped components."""
+    """Raise a ConfigError for invalid settings of shipped components."""
     if is_of_package(stored):
         from_settings(stored)
 
 
 def fault_of_settings(stored: StoredExperiment) -> str | None:
-    """Return why readable settings are wrong, or None."""
+    """Return why readable settings are invalid, or None."""
     try:
         if stored.manifest():
             refuse_wrong_settings(stored)
     except ConfigError as error:
-        return f"{stored.folder}: its settings are wrong ({error}); remove the folder"
+        return f"{stored.folder}: its settings are invalid ({error}); remove the folder"
     return None
 
 

@@ -48,7 +48,7 @@ PACKAGE = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Failure:
-    """The reason for the missing table of a method."""
+    """The failure of a method in a part."""
 
     reason: str
     traceback: str
@@ -61,10 +61,10 @@ Outcomes = Mapping[str, bytes | Failure]
 
 
 def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None]) -> dict[str, Failure]:
-    """Compute and store missing runs, with the first experiment's execution.
+    """Compute and store missing runs, with `execution` of the first experiment.
 
     A failed method does not end the others; its traceback is in its run.log. `advance` receives the numbers of computed
-    runs and failed experiments. ExecutionError if the work cannot go on.
+    runs and failed experiments. ExecutionError if the work cannot continue.
 
     Returns:
         The failures, by signatures.
@@ -94,7 +94,9 @@ def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None])
         if not (unfinished := [job for job in finished if job]):
             return failures
     folder = unfinished[0].stored.folder
-    raise ExecutionError(f"{folder}: another process removed runs {MAX_ROUNDS} times while they were computed")
+    raise ExecutionError(
+        f"{folder}: another process removed runs {MAX_ROUNDS} times while they were computed; stop that process"
+    )
 
 
 def simulate(
@@ -102,7 +104,7 @@ def simulate(
 ) -> tuple[range, range, Outcomes]:
     """Simulate a part; return its block, its runs and each method's outcome.
 
-    By default `runs_at_a_time` follows from `MAX_BYTES`; it changes no bit. ExecutionError if this process has other
+    By default `runs_at_a_time` follows from `MAX_BYTES`; it changes no result. ExecutionError if this process has other
     versions.
     """
     import pandas as pd

@@ -1,6 +1,6 @@
-"""Store experiments (`experiments`), and the files made from them (`derived`)."""
+"""Store experiments (`experiments`) and files derived from them (`derived`)."""
 
-# These are the names that other rooms use.
+# The names imported by other packages.
 # ruff: noqa: F401
 # pyright: reportUnusedImport=false
 

@@ -1,10 +1,10 @@
 """Export and import zip archives of experiments and of a study's code.
 
     runs/<signature>/     an experiment
-    code/                 a study's files; paths start at the folder in which its commands run
-    studies/<study>/      results for people, not imported
+    code/                 a study's files; paths are relative to the folder in which its commands run
+    studies/<study>/      results for readers, not imported
 
-Equal files give equal archives. Everything is checked before it is unpacked or added.
+Equal files give equal archives. Files are checked before unpacking, and experiments before they are added.
 """
 
 import filecmp
@@ -23,7 +23,7 @@ from pomrl.store.files import StoreError, replacing, root, sync_all, sync_folder
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
 
 MAX_BYTES = 8 * 2**30
-"""The default limit on the unpacked size of an archive."""
+"""The default limit on the unpacked size of an archive, in bytes."""
 
 MAX_FILES = 200_000
 """The limit on the number of files in an archive."""
@@ -104,13 +104,15 @@ def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.
     if len(entries) > MAX_FILES:
         raise StoreError(f"the number of files must be at most {MAX_FILES:,}, got {len(entries):,}")
     if (total := sum(entry.file_size for entry in entries) / 1e9) > max_bytes / 1e9:
-        raise StoreError(f"the unpacked size is {total:.1f} GB; allow it with --most {total + 0.1:.1f}")
+        raise StoreError(
+            f"the unpacked size must be at most {max_bytes / 1e9:.1f} GB, got {total:.1f}; set --most {total + 0.1:.1f}"
+        )
     if len({entry.filename.casefold() for entry in entries}) < len(entries):
-        raise StoreError("two files have the same name")
+        raise StoreError("two files must not have the same name, ignoring case")
     for entry in entries:
         is_file = stat.S_IFMT(entry.external_attr >> 16) in (0, stat.S_IFREG)
         if not (is_file and _is_expected(entry.filename.split("/"))):
-            raise StoreError(f"{entry.filename} is not a file of an experiment or study")
+            raise StoreError(f"{entry.filename}: not a file of an experiment or study")
     return [entry for entry in entries if not entry.filename.startswith("studies/")]
 
 
@@ -133,5 +135,5 @@ def _find_missing(code: Path) -> list[Path]:
             raise StoreError(f"code/{file} must be inside the current folder and outside the store")
         is_same = not file.exists() or (file.is_file() and filecmp.cmp(file, code / file, shallow=False))
         if not is_same or any(parent.is_file() for parent in file.parents):
-            raise StoreError(f"{file} exists with different content; import into an empty folder")
+            raise StoreError(f"{file}: a file exists with different content; import into an empty folder")
     return [file for file in files if not file.exists()]

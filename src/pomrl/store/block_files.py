@@ -83,7 +83,7 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
     try:
         content = files.content(path)
     except FileNotFoundError as error:
-        raise StoreError(f"{path}: it is missing; {REPAIR}") from error
+        raise StoreError(f"{path}: missing; {REPAIR}") from error
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
     if StoredBlock.from_content(block.runs, content) != block:
@@ -99,7 +99,7 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
 def decode(
     content: bytes, signature: str, runs: range, names: Sequence[str], shape: Shape | None
 ) -> dict[str, np.ndarray]:
-    """Decode columns of a block or of a part; ValueError if they are invalid."""
+    """Decode columns of encoded runs, a block or less; ValueError if invalid."""
     file = pq.ParquetFile(pa.BufferReader(content))
     schema = file.schema_arrow
     if (schema.metadata or {}) != _owner(signature, runs):
@@ -109,7 +109,7 @@ def decode(
     table = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
     columns = {name: table[name].to_numpy() for name in ["run", *names]}
     if len(columns["run"]) % len(runs) or (np.array(runs) != columns["run"].reshape(len(runs), -1).T).any():
-        raise ValueError("the column run does not match the name of the file")
+        raise ValueError("the column run does not match the runs of the block")
     if not all(np.isfinite(columns[name]).all() for name in names if name not in NON_FINITE_COLUMNS):
         raise ValueError("numbers are missing or infinite")
     return {name: columns[name] for name in names}
@@ -122,7 +122,7 @@ def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:
         raise ValueError("the columns or their types are wrong")
     G, remainder = divmod(rows, runs * shape.T)
     if remainder or G not in shape.gammas:
-        raise ValueError(f"the number of rows is wrong, {rows}")
+        raise ValueError(f"the number of rows is wrong, got {rows}")
 
 
 def _owner(signature: str, runs: range) -> dict[bytes, bytes]:

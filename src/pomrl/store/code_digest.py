@@ -1,9 +1,9 @@
-"""Compute digests of the code behind stored numbers, without running it.
+"""Compute digests of the code of stored experiments, without running it.
 
-A digest covers the engine (`ENGINE`), and the modules of components with their imports, at any depth. Of installed
-packages only a component's own is included. Imports by computed names, data files and foreign C headers are left out.
+A digest covers the engine (`ENGINE`), and the modules of components with their direct and indirect imports. Installed
+packages, except a component's own, dynamic imports, data files and foreign C headers are left out.
 
-The digest of a notebook class covers its definitions, values of variables and imported modules, direct or indirect.
+The digest of a notebook class covers definitions, variables and modules used by the class, directly or indirectly.
 """
 
 import ast
@@ -35,11 +35,11 @@ ENGINE = ("base.py", "bounds.py", "science")
 """The files and folders of the package that can change stored numbers."""
 
 LANGUAGES = (".py", ".c", ".h")
-"""The endings of files with code."""
+"""The suffixes of source files."""
 
 
 def code_digest(components: Sequence[str]) -> str:
-    """Compute the code digest of components, given by class names.
+    """Compute the code digest of components, given by dotted class names.
 
     The 64 hex digits ignore comments, docstrings and layout. ModuleNotFoundError if a class has no source.
     """
@@ -75,8 +75,7 @@ def engine_sources() -> dict[str, Path]:
 def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str, Path]:
     """Find the sources of modules and of their imports.
 
-    The engine and installed packages are left out. Without `importer`, the packages of the modules themselves are
-    included.
+    The engine and installed packages are left out, except the package of `importer`, by default each module itself.
     """
     sources: dict[str, Path] = {}
     ahead = [(name, importer or module) for module in modules for name in _with_packages(module)]
@@ -125,7 +124,7 @@ def _source(module: str) -> Path | None:
 
 
 def _imports(module: str, source: Path) -> Iterator[str]:
-    """Yield the possible imports of a file, each after its packages."""
+    """Yield possibly imported modules of a file, each after its parent packages."""
     if source.suffix != ".py":
         return
     for node in ast.walk(ast.parse(source.read_bytes())):
@@ -171,31 +170,31 @@ def _is_text(node: Any) -> bool:
 
 
 DATA = (type(None), bool, int, float, complex, str, bytes, np.generic)
-"""The types of values in a digest, in addition to arrays and containers."""
+"""The types of plain values in a digest, besides arrays and containers."""
 
 CONTAINERS = (list, tuple, set, frozenset, dict)
 
 NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, ModuleType)
-"""The types identified by name. Other callables may contain any state."""
+"""The types identified by name; other callables may contain state."""
 
 NAME_DIGITS = 8
 """The number of hex digits of the digest in a class name."""
 
 
 def mark_notebook_classes(components: Iterable[object]) -> None:
-    """Set the source digest on components' notebook classes; ConfigError if impossible."""
+    """Set the source digest of components' notebook classes; ConfigError if impossible."""
     for cls in {type(component) for component in components}:
         if is_of_session(cls):
             setattr(cls, SOURCE, class_digest(cls)[:NAME_DIGITS])
 
 
 def is_of_session(value: Any) -> bool:
-    """Return whether a class or function is defined in this session."""
+    """Return whether this notebook or program defines a class or function."""
     return getattr(value, "__module__", "") == SESSION
 
 
 def class_digest(cls: type) -> str:
-    """Compute the digest of a class of the session with its dependencies."""
+    """Compute the digest of a notebook class with its dependencies."""
     dependencies = _Dependencies()
     dependencies.add(cls.__name__, cls)
     modules = source_digest(own_modules(dependencies.modules, importer=SESSION))

@@ -45,7 +45,7 @@ class DerivedFiles:
         if _digest(content := files.content(path)) != sidecar["files"].get(name):
             command = sidecar.get("command")
             remedy = f"run {command} again" if command else "repeat the command that made it"
-            raise StoreError(f"{path}: its digest differs from {self.sidecar.name}; {remedy}")
+            raise StoreError(f"{path}: its digest does not match {self.sidecar.name}; {remedy}")
         return content
 
     def fault(self) -> str | None:

@@ -7,8 +7,8 @@
       tag-<name>, note-<digest>                labels
       run.log                                  times and commands
 
-Complete files are renamed into place, and their names identify their content. So no locks and no list of blocks are
-needed, and processes with the same block write the same file.
+Complete files are renamed into place, and their names identify their content. So neither locks nor a list of blocks are
+needed: processes that compute the same block write the same file.
 """
 
 import json
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # slow to import
 def signature(experiment: Experiment) -> str:
     """Compute the signature: 12 hex digits over settings, schema and code.
 
-    It is cached on the experiment. ConfigError if a field is not JSON.
+    It is cached on the experiment. ConfigError if a field is not a JSON value.
     """
     cache = vars(experiment)
     if "signature" not in cache:
@@ -64,9 +64,9 @@ def find_missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list
 
 
 def missing_runs(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
-    """List the runs without a sound block, by block.
+    """List the missing runs by block, including runs of faulty blocks.
 
-    The range extends to all runs stored or recorded beyond `runs`.
+    Runs beyond `runs` count if stored or recorded as complete.
     """
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
     total = max(runs, stored.promised(), *stop.values())
@@ -88,7 +88,7 @@ def open_experiment(
     """Write the description of an experiment unless it is stored.
 
     StoreError if its runs used other package versions, unless `force`. Other patch releases are accepted if
-    `gives_same_bytes` reproduces a stored block.
+    `gives_same_bytes(stored)` reproduces a stored block.
     """
     stored, present = lookup(experiment), decisive_versions()
     before = stored.manifest()
@@ -96,7 +96,10 @@ def open_experiment(
         present = before.versions if gives_same_bytes(stored) else present
     if before and before.versions != present and not force:
         versions = ", ".join(f"{package} {version}" for package, version in before.versions.items())
-        raise StoreError(f"{stored.folder}: runs were computed with {versions}; set force=true to compute them again")
+        raise StoreError(
+            f"{stored.folder}: runs were computed with other package versions ({versions}); "
+            "set force=true to compute them again"
+        )
     if before is None:
         files.remove(stored.folder / DESCRIPTION)
     if before is None or before.versions != present:
@@ -128,8 +131,8 @@ def _options(experiment: Experiment) -> dict[str, str]:
 def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, bytes]) -> bool:
     """Store encoded runs of a block, joined to its stored runs.
 
-    Only the longest block with the same first run is kept. Return False, with nothing stored, if earlier runs were
-    removed meanwhile.
+    Only the longest block with the same first run is kept. Return False, with nothing stored, if another
+    process removed earlier runs.
     """
     merged = range(runs.start // BLOCK * BLOCK, runs.stop)
     try:
@@ -138,9 +141,9 @@ def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, byt
         return False
     block = StoredBlock.from_content(merged, content)
     files.write(stored.folder / block.name, content)
-    rivals = [other for other in stored.files() if other.runs.start == merged.start and other != block]
-    longer = [other for other in rivals if other.runs.stop > merged.stop and not stored.block_fault(other)]
-    for other in {block, *rivals} - {*longer} if longer else rivals:
+    others = [other for other in stored.files() if other.runs.start == merged.start and other != block]
+    longer = [other for other in others if other.runs.stop > merged.stop and not stored.block_fault(other)]
+    for other in {block, *others} - {*longer} if longer else others:
         (stored.folder / other.name).unlink(missing_ok=True)
     return True
 
@@ -169,7 +172,7 @@ def label(
     without: Label = None,
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Add a tag and a note, remove a tag, and replace looks."""
+    """Add a tag and a note, remove the tag `without`, and replace looks."""
     looks_text = json.dumps(looks) if looks else None
     for kind, text in ((manifests.TAG, tag), (manifests.NOTE, note), (manifests.LOOKS, looks_text)):
         if text is not None:
@@ -189,7 +192,7 @@ def complete(stored: StoredExperiment) -> None:
 
 
 def remove(stored: StoredExperiment) -> None:
-    """Remove the store's files of an experiment, and keep other files.
+    """Remove an experiment's stored files, and keep other files.
 
     The folder is renamed first, so that blocks of other processes are removed or kept whole.
     """
@@ -213,7 +216,7 @@ def log(stored: StoredExperiment, text: str) -> None:
 
 
 def load(experiment: Experiment, runs: int | None = None) -> "pd.DataFrame":
-    """Load the stored table; hindsight schedules select by its losses."""
+    """Load the stored table, with a hindsight schedule applied to its losses."""
     table, schedule = lookup(experiment).table(runs), experiment.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
 
@@ -257,7 +260,7 @@ def _matches(value: Any, accepted: Any) -> bool:
 
 
 def by_signature(start: str) -> StoredExperiment:
-    """Return the stored experiment with this start of its signature.
+    """Find a stored experiment by the start of its signature.
 
     StoreError unless exactly one matches.
     """

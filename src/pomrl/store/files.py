@@ -18,7 +18,7 @@ SCHEMA_VERSION = 2
 BLOCK = 200
 """The number of runs per file. Smaller blocks take longer to store; larger ones lose more if a process is killed."""
 
-REPAIR = "repeat the same pomrl run to compute it again"
+REPAIR = "repeat the pomrl run of this experiment to compute it again"
 
 MAX_BYTES = 2**32
 """The size in bytes from which a file counts as damaged."""
@@ -30,11 +30,11 @@ _CHECK = b',\n "check": "'
 
 
 class UnreadableError(StoreError):
-    """An error of the system while reading a file."""
+    """A system error while reading a file."""
 
 
 class StoreWarning(UserWarning):
-    """A warning about an unusable experiment, left out."""
+    """A warning about an unusable, skipped experiment."""
 
 
 def root() -> Path:
@@ -56,7 +56,7 @@ def write(path: Path, content: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Generator[BinaryIO]:
-    """Open a temporary file; flush it to the disk, and replace `path` by it."""
+    """Open a temporary file; on success, flush it and replace `path` by it."""
     make_folder(path.parent)
     temporary = None
     try:
@@ -121,20 +121,20 @@ def remove(path: Path) -> None:
 
 
 def content(path: Path) -> bytes:
-    """Read a file; return nothing unless it is regular and below `MAX_BYTES`."""
+    """Read a file; return no bytes unless it is regular and below `MAX_BYTES`."""
     return path.read_bytes() if path.is_file() and path.stat().st_size < MAX_BYTES else b""
 
 
 def read_json(path: Path) -> bytes:
-    """Read the JSON of `json_with_checksum`; StoreError if missing or damaged."""
+    """Read the JSON in a file with a checksum; StoreError if missing or damaged."""
     if not path.exists():
-        raise StoreError(f"{path}: it is missing")
+        raise StoreError(f"{path}: missing")
     try:
         text, _, check = content(path).rpartition(_CHECK)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
     if check != _end(text):
-        raise StoreError(f"{path}: it is damaged, or another version wrote it")
+        raise StoreError(f"{path}: damaged, or written by another version")
     return text + b"}"
 
 

@@ -2,7 +2,7 @@
 
 experiment.json   settings, provenance and a checksum; written once.
 tag-NAME          an empty file; NAME is percent-encoded.
-note-DIGEST       a remark, named by the digest of its text
+note-DIGEST       a remark, named by the digest of its text.
 looks-DIGEST      styles of unpublished options in figures, as JSON
 """
 
@@ -33,7 +33,7 @@ from pomrl.store.files import SCHEMA_VERSION, StoreError, UnreadableError
 
 DESCRIPTION = "experiment.json"
 
-_REPAIR = "repeat the same pomrl run to write it again; if it is unknown, remove the folder"
+_REPAIR = "repeat the pomrl run of this experiment to write it again, or remove the folder"
 
 TAG, NOTE, LOOKS = "tag-", "note-", "looks-"
 
@@ -54,7 +54,7 @@ class Provenance:
 
     command: tuple[str, ...]
     start: str
-    """Time, ISO 8601 in UTC."""
+    """The start time, ISO 8601 in UTC."""
     python: str
     platform: str
     packages: Mapping[str, str]
@@ -74,13 +74,13 @@ class Manifest:
 
     settings: Mapping[str, Any]
     schema: int
-    """The version of the store."""
+    """The version of the file format."""
     code: str
-    """The code digest in the signature."""
+    """The code digest, part of the signature."""
     versions: Mapping[str, str]
     """Versions of the packages in `DECISIVE`."""
     options: Mapping[str, str]
-    """The option of each group."""
+    """The selected option of each group."""
     provenance: Provenance
     signature: str = ""
     """The signature, for readers of the file."""
@@ -92,11 +92,11 @@ class Manifest:
         return datetime.fromisoformat(self.provenance.start).astimezone()
 
     def label(self) -> str:
-        """Return commit, or date, and digest of the code."""
+        """Return a short label: the commit or date, and the code digest."""
         return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
 
     def is_outdated(self) -> bool:
-        """Return whether the code has changed; False if source is missing."""
+        """Return whether the code has changed since; False without its source."""
         try:
             return (code_digest(component_classes(self.settings)), self.schema) != (self.code, SCHEMA_VERSION)
         except (ImportError, OSError, SyntaxError, ValueError):
@@ -109,7 +109,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         status = os.stat(path)  # noqa: PTH116 (twice as fast, for thousands of experiments)
     except OSError as error:
-        raise StoreError(f"{path}: it is missing; {_REPAIR}") from error
+        raise StoreError(f"{path}: missing; {_REPAIR}") from error
     return _read(path, status.st_ino, status.st_mtime_ns)
 
 
@@ -127,7 +127,7 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
     except UnreadableError:
         raise
     except (StoreError, ValueError) as error:  # pydantic raises ValueErrors
-        raise StoreError(f"{path}: it is damaged, or another version wrote it; {_REPAIR}") from error
+        raise StoreError(f"{path}: damaged, or written by another version; {_REPAIR}") from error
     if compute_signature(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
         raise StoreError(f"{path}: its settings do not match the signature in the folder name; {_REPAIR}")
     if not _is_wellformed(manifest.settings):
@@ -206,19 +206,21 @@ def label_name(kind: str, text: str) -> str:
     """Return the file name of a label; StoreError if too long."""
     name = kind + (quote(text, safe=" ") if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
     if len(name) > MAX_NAME_BYTES:
-        raise StoreError(f"{text}: a tag must have a file name of at most {MAX_NAME_BYTES} bytes, got {len(name)}")
+        raise StoreError(
+            f"the file name of a tag must have at most {MAX_NAME_BYTES} bytes, got {len(name)}; shorten {text!r}"
+        )
     return name
 
 
 def add_label(folder: Path, kind: str, text: str) -> None:
-    """Write a label, unless a sound file of it exists."""
+    """Write a label, unless its file exists undamaged."""
     path = folder / label_name(kind, text)
     if not path.exists() or label_fault(path):
         files.write(path, b"" if kind == TAG else text.encode())
 
 
 def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
-    """Return the sound labels of one kind among file names, sorted."""
+    """Read the undamaged labels of one kind among file names, sorted."""
     labels = [name for name in names if name.startswith(kind)]
     if kind == TAG:
         return sorted(unquote(name.removeprefix(TAG)) for name in labels)
@@ -226,8 +228,8 @@ def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
 
 
 def label_fault(path: Path) -> str | None:
-    """Return why a note or looks file is unusable, or None."""
+    """Return the fault of a label file, or None."""
     digest = hashlib.sha256(files.content(path)).hexdigest()[:16]
     if path.name.startswith(TAG) or path.name.endswith(f"-{digest}"):
         return None
-    return f"{path}: its digest does not match its name; repeat the same pomrl run to remove it"
+    return f"{path}: its digest does not match its name; repeat the pomrl run of this experiment to remove it"

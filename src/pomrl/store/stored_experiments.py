@@ -72,7 +72,7 @@ class StoredExperiment:
         return [self.folder / name for name in self.names() if is_ours(name)]
 
     def blocks(self) -> list[StoredBlock]:
-        """List the blocks, only the longest for each first run."""
+        """List the longest block for each first run."""
         return list({block.runs.start: block for block in self.files()}.values())
 
     def contiguous(self) -> int:
@@ -84,7 +84,7 @@ class StoredExperiment:
         return max((int(match[1]) for name in self.names() if (match := _COUNT.fullmatch(name))), default=0)
 
     def complete(self) -> int:
-        """Return the number of usable runs; 0 with a `StoreWarning` after losses."""
+        """Return the number of usable runs; 0 with a `StoreWarning` if faulty."""
         if fault := self.fault():
             warnings.warn(fault, StoreWarning, stacklevel=2)
             return 0
@@ -97,7 +97,7 @@ class StoredExperiment:
     def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
         """List faults of files and lost runs, one line each.
 
-        `names` limits the checked columns; `faulty` has known faults of blocks.
+        `names` limits the checked columns; `faulty` gives known faults of blocks.
         """
         if fault := self._folder_fault():
             return [fault]
@@ -116,16 +116,16 @@ class StoredExperiment:
         return None
 
     def _gap(self) -> str | None:
-        stored = last = promised = 0
+        stored = last = recorded = 0
         for _ in range(MAX_ATTEMPTS):  # another process may have replaced files meanwhile
-            promised, blocks = self.promised(), self.blocks()
+            recorded, blocks = self.promised(), self.blocks()
             stored, last = _contiguous(blocks), max((block.runs.stop for block in blocks), default=0)
-            if stored == max(promised, last):
+            if stored == max(recorded, last):
                 return None
-        # If the count alone shows the loss, its file is the fault.
-        path = self.folder / name_of_count(promised) if promised > last else self.folder
-        counts = f"{stored} of {max(promised, last)} runs are stored without a gap"
-        return f"{path}: {counts}; repeat the same pomrl run to compute them"
+        # Name the file of the recorded count if only this count shows the loss.
+        path = self.folder / name_of_count(recorded) if recorded > last else self.folder
+        counts = f"{stored} of {max(recorded, last)} runs are stored without a gap"
+        return f"{path}: {counts}; repeat the pomrl run of this experiment to compute the others"
 
     def _description_fault(self) -> str | None:
         try:
@@ -144,7 +144,7 @@ class StoredExperiment:
         return [name for name in labels if manifests.label_fault(self.folder / name)]
 
     def block_fault(self, block: StoredBlock, names: Sequence[str] = ()) -> str | None:
-        """Return why a block is unusable; None if sound or replaced."""
+        """Return why a block is unusable; None if intact or replaced."""
         shape = self.shape()
         try:
             block_files.columns(self.folder, block, names or (shape.names if shape else ["run"]), shape)
@@ -203,7 +203,7 @@ class StoredExperiment:
         return self.columns([name], n_runs)[name].reshape(-1, T, len(gammas)), gammas
 
     def mean_losses(self, runs: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Load losses at the last discount factor, task means, and discount factors.
+        """Load losses at the last discount factor, means over tasks, and discount factors.
 
         Their shapes are (runs, T), (runs, G) and (G,).
         """
@@ -228,7 +228,9 @@ class StoredExperiment:
         n_complete = self.contiguous()
         n_runs = n_complete if runs is None else runs
         if n_complete < n_runs or n_runs <= 0:
-            raise StoreError(f"{self.folder}: {n_complete} of {max(n_runs, 1)} runs are stored")
+            raise StoreError(
+                f"{self.folder}: {n_complete} of {max(n_runs, 1)} runs are stored; use pomrl run to add more"
+            )
         return n_runs
 
     def _iterate(self, names: Sequence[str], n_runs: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
@@ -237,7 +239,7 @@ class StoredExperiment:
             # Another process may have replaced a block by a longer one.
             block = next((block for block in self.blocks() if start in block.runs), None)
             if block is None:
-                raise StoreError(f"{self.folder}: runs were removed while they were read")
+                raise StoreError(f"{self.folder}: another process removed runs while they were read; read them again")
             try:
                 columns = block_files.columns(self.folder, block, names, shape)
             except StoreError:
