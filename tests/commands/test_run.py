@@ -85,7 +85,7 @@ BAD = {
     "m=0": ("m=0", "greater than or equal to 1"),
     "gamma_schedule=fixed gamma_schedule.gamma=0.995": ("gamma_schedule.gamma must be at most gamma_eval=0.99",),
     "~estimator._target_": ("_target_",),
-    "-m sigma=range(1,0)": ("a sweep must have experiments",),
+    "-m sigma=range(1,0)": ("sigma=range(1,0): an axis must have values",),
     "-m seed=range(0,1e12)": ("at most 100,000 values",),
     "runs=0": ("runs=0: ",),
     "-m execution.workers=1,2": ("execution must have one value in a sweep",),

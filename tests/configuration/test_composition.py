@@ -157,6 +157,12 @@ def test_letters_beyond_a_to_z_are_quoted():
         Composer.from_sources(PUBLISHED).compose(["tag=größe"])
 
 
+@pytest.mark.parametrize("override", ["σ=0.01", "größe"])
+def test_letters_beyond_a_to_z_in_keys_are_refused(override: str):
+    with pytest.raises(ConfigError, match="an override must be key=value, such as sigma=0.01"):
+        Composer.from_sources(PUBLISHED).compose([override])
+
+
 def test_a_variant_sets_a_key_wherever_the_sweep_does_not_vary_it() -> None:
     wide = of_keys("wide", {"sigma": 0.02, "m": 3})
     problems = [setting.experiment.problem for setting in sweep(PUBLISHED, None, wide, further=["sigma=0.01,0.03"])]

@@ -160,6 +160,14 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         r"gamma\[1\] = -1\.0",
     ),
     "no discount factors": (lambda: pomrl.plan(FLIP, np.zeros(2), [], axes="sas"), "gammas must be"),
+    "an outcome without an end": (
+        lambda: pomrl.from_gymnasium({0: {0: [(1.0, 0, 0.0)]}}),
+        r"P\[0\]\[0\] must list tuples \(probability, next state, reward, end\), got \(1\.0, 0, 0\.0\)",
+    ),
+    "probabilities of actions as integers": (
+        lambda: pomrl.from_arrays(FLIP, np.zeros(2), axes="sas").planning_loss(np.ones((1, 2, 1), int), 0.9),
+        r"policies of integers must be \[G, S\] with S = 2, got \[1, 2, 1\]",
+    ),
     "no table": (lambda: pomrl.from_gymnasium(object()), "object has no table of transitions P"),
     "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same models"),
     "a sparse row that sums to more": (lambda: pomrl.plan(changed(16, 1.5), R, GAMMAS), r"P\[5, 1\] must be a distr"),

@@ -255,16 +255,16 @@ def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoRetur
 
 @contextmanager
 def composing() -> Generator[None, None, None]:
-    """Turn errors of YAML or overrides into a ConfigError of one line.
+    """Turn exceptions of a composition into a ConfigError of one line.
 
-    Errors of the operating system and MemoryError are raised unchanged.
+    ConfigError, MemoryError and errors of the operating system are raised unchanged.
     """
     try:
         yield
     except OverrideParseException as error:
         what = "an override must be key=value, such as sigma=0.01; quote text with special characters: 'key=\"...\"'"
-        if not error.override.isascii():
-            key, _, value = error.override.partition("=")
+        key, equals, value = error.override.partition("=")
+        if equals and key.isascii() and not value.isascii():
             what = f"non-ASCII letters must be quoted: '{key}=\"{value}\"'"
         raise UnreadableOverrideError(f"{error.override}: {what}") from error
     except MissingConfigException as error:

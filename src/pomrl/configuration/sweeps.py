@@ -86,7 +86,8 @@ def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = N
     sweeps = [{"experiment": name, **(composer.axes(name) if own is None else own)} for name in options] or [own or {}]
     expanded = [composer.choices(sweep_axes, extra) for sweep_axes in sweeps]
     if not any(map(all, expanded)):
-        raise ConfigError("a sweep must have experiments, got an axis without values")
+        empty = [override for override in overrides if not all(composer.choices({}, [override]))]
+        raise ConfigError(f"{', '.join(empty) or 'the axis of a sweep'}: an axis must have values")
     return expanded
 
 

@@ -3,7 +3,7 @@
 # SciPy's sparse matrices come without types.
 # pyright: reportMissingTypeStubs=false
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,12 +48,14 @@ def _entries(table: Any) -> list[np.ndarray]:
     if isinstance(table, Mapping) and (unknown := [name for name in table if name not in range(len(table))]):
         raise ValueError(f"the keys of P must be the states 0, ..., {len(table) - 1}, got {unknown[0]!r}")
     try:
-        outcomes = [(s, a, *outcome) for s in range(len(table)) for a in _actions(table[s]) for outcome in table[s][a]]
-        columns = list(zip(*((s, a, p, t, r, done) for s, a, p, t, r, done in outcomes), strict=True))
-    except (LookupError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"P[s][a] must list tuples of probability, next state, reward and end, got other entries ({error})"
-        ) from error
+        entries = [(s, a, outcome) for s in range(len(table)) for a in _actions(table[s]) for outcome in table[s][a]]
+    except (LookupError, TypeError) as error:
+        raise ValueError(f"P[s][a] must list tuples of probability, next state, reward and end ({error})") from error
+    for s, a, outcome in entries:
+        if not (isinstance(outcome, Sequence | np.ndarray) and len(outcome) == 4):
+            raise ValueError(f"P[{s}][{a}] must list tuples (probability, next state, reward, end), got {outcome!r}")
+    outcomes = [(s, a, *outcome) for s, a, outcome in entries]
+    columns = list(zip(*outcomes, strict=True))
     if not columns:
         raise ValueError("P[s][a] must list tuples of probability, next state, reward and end, got none")
     S = len(table)

@@ -142,10 +142,12 @@ class Model:
             )
             weights = array / array.sum(-1, keepdims=True)
         else:
-            indices = input_checks.policies(array, S, A)
-            if indices.ndim != 2:
-                raise ValueError(f"policies must be [G, S] or [G, S, A] with S, A = {S}, {A}, got {list(array.shape)}")
-            weights = np.eye(A)[indices]
+            if array.ndim != 2 and array.dtype.kind in "iu":
+                raise ValueError(
+                    f"policies of integers must be [G, S] with S = {S}, got {list(array.shape)}; probabilities of "
+                    "actions [G, S, A] must be floats"
+                )
+            weights = np.eye(A)[input_checks.policies(array, S, A)]
         input_checks.refuse((weights > 0.0) & ~self.allowed, weights, "policy", "takes an action that is not allowed")
         return weights
 

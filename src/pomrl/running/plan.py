@@ -109,13 +109,14 @@ def find_unfinished(jobs: Sequence[PlannedExperiment]) -> list[PlannedExperiment
 
 @dataclass(frozen=True)
 class WorkEstimate:
-    """The estimated work of a request, within a factor of about 3."""
+    """The estimated work of a request."""
 
     experiments: int
+    """Requested experiments, including stored ones."""
     runs: int
     """Runs to compute, summed over experiments."""
     seconds: float
-    """Time in one process."""
+    """Time in one process, within a factor of about 3 for dense models and the compiled engine."""
     workers: int
 
     def __str__(self) -> str:
@@ -168,7 +169,7 @@ class BlockPart:
 
 
 def is_foreign(problem: Problem, method: Method) -> bool:
-    """Return whether a component comes from outside this distribution."""
+    """Return whether any component is defined outside the packages of pomrl."""
     return not all(is_ours(type(component).__module__) for component in components(problem, method).values())
 
 

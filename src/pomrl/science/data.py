@@ -63,7 +63,7 @@ class Batch:
 
     @property
     def is_equal(self) -> bool:
-        """Whether all pairs (s, a) share one number of transitions."""
+        """Whether `visits` has one number for all pairs (s, a), on axes of length 1."""
         return self.visits.shape[-2:] == (1, 1)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Store experiments (`experiments`) and files derived from them (`derived`)."""
+"""Store experiments (`experiments`), derived files and simulated tables (`derived`), and archives (`archives`)."""
 
 # The names imported by other packages.
 # ruff: noqa: F401

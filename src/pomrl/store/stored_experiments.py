@@ -228,9 +228,7 @@ class StoredExperiment:
         n_complete = self.contiguous()
         n_runs = n_complete if runs is None else runs
         if n_complete < n_runs or n_runs <= 0:
-            raise StoreError(
-                f"{self.folder}: {n_complete} of {max(n_runs, 1)} runs are stored; use pomrl run to add more"
-            )
+            raise StoreError(f"{self.folder}: {n_complete} of {max(n_runs, 1)} runs are stored")
         return n_runs
 
     def _iterate(self, names: Sequence[str], n_runs: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:

@@ -25,7 +25,10 @@ def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str
 
 
 def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) -> Int16[np.ndarray, "*n {S}"]:
-    """Convert policies [..., S] to 16-bit integers; ValueError for other values."""
+    """Convert policies to 16-bit integers.
+
+    ValueError unless they are integers 0, ..., A - 1 of shape [..., S].
+    """
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise ValueError(f"policy must be an array of integers, got the dtype {array.dtype}")

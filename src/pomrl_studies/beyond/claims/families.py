@@ -143,7 +143,7 @@ def select_cells(sweep: SweepResults, families: Sequence[str] = FAMILIES, **meth
 
 
 def less(a: LossPerRun, b: LossPerRun, without: LossPerRun, label: str) -> Part:
-    """Compare the means of a and b, relative to no meta-learning."""
+    """Claim that mean a is below mean b, in shares of the loss without meta-learning."""
     return less_in_shares(a, b, without, f"{label}, of the loss without meta-learning")
 
 

@@ -1,9 +1,10 @@
 """Figure F3, as the authors would compute it: Few or many samples and tasks.
 
-The average loss of ada-POMRL against gamma for three pairs of m and T.
+The loss of ada-POMRL against gamma, averaged over the first tasks, for three pairs of m and T. The average loss without
+meta-learning is over all tasks.
 
-By the notebook's definitions m counts trajectories of ten transitions; the concentration factor c is 1.5. Bands show
-one standard error over 100 runs.
+By the notebook's definitions m counts trajectories of ten transitions, and the concentration of the Dirichlet
+distribution is 1.5 S. Bands show one standard error over 100 runs.
 """
 
 from pomrl_studies.pomrl2023 import averages

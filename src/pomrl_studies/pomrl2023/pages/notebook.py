@@ -14,6 +14,12 @@ EFFECTS = ("trajectories", "fresh", "v2", "samples", "start_weight", "per_pair",
 RUNGS = ("repaired", "trajectories", "v2", "samples", "start_deviation", "lag", "fresh", "grid")
 """The rungs of `ledger.ladder` on the page."""
 
+HEADINGS = {
+    "share of it from the uniform model": "share from the uniform model",
+    "1.1 oracle less ada-POMRL, tasks 11 to 15": "margin to the oracle, tasks 11 to 15",
+}
+"""The headings of the columns explained on the page, by the names in the table of rungs."""
+
 
 def parts(page: Page) -> dict[str, str]:
     """Return the tables; write all effects and rungs to the outputs."""
@@ -47,4 +53,4 @@ def _ladder(checks: pd.DataFrame) -> str:
     cells = checks.set_index(["rung", "number"])
     names = list(checks["number"].unique())
     rows = [[f"`{rung}`", *(f"{cells.loc[(rung, name), 'estimate']:.2f}" for name in names)] for rung in RUNGS]
-    return markdown_table(["rung", *names], rows)
+    return markdown_table(["rung", *(HEADINGS.get(name, name) for name in names)], rows)
