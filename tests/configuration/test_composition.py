@@ -159,7 +159,7 @@ def test_letters_beyond_a_to_z_are_quoted():
 
 @pytest.mark.parametrize("override", ["σ=0.01", "größe"])
 def test_letters_beyond_a_to_z_in_keys_are_refused(override: str):
-    with pytest.raises(ConfigError, match="an override must be key=value, such as sigma=0.01"):
+    with pytest.raises(ConfigError, match="an override must be key=value, such as sigma"):
         Composer.from_sources(PUBLISHED).compose([override])
 
 

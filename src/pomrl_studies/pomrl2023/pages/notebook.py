@@ -53,4 +53,4 @@ def _ladder(checks: pd.DataFrame) -> str:
     cells = checks.set_index(["rung", "number"])
     names = list(checks["number"].unique())
     rows = [[f"`{rung}`", *(f"{cells.loc[(rung, name), 'estimate']:.2f}" for name in names)] for rung in RUNGS]
-    return markdown_table(["rung", *(HEADINGS.get(name, name) for name in names)], rows)
+    return markdown_table(["rung", *(HEADINGS.get(str(name), str(name)) for name in names)], rows)
