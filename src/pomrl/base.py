@@ -67,7 +67,7 @@ def make_read_only(*arrays: np.ndarray) -> None:
 
 
 def check_memory(size: int, name: str) -> None:
-    """Raise a ValueError if `size` bytes exceed `SHARE_OF_MEMORY` of this machine."""
+    """Raise a ValueError if `size` bytes exceed `SHARE_OF_MEMORY` of this machine's memory."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size > SHARE_OF_MEMORY * memory:
         raise ValueError(

@@ -79,7 +79,8 @@ def _check_experiments(component: Any) -> None:
         rows = RUNS * problem.T * gammas
         _require(len(table) == rows, f"a result table must have {rows} rows, got {len(table)}")
         is_valid = table["planning_loss"].between(0.0, np.inf, inclusive="left")
-        _require(is_valid.all(), "planning losses must be finite and at least 0")
+        losses = table["planning_loss"][~is_valid].tolist()[:1]
+        _require(is_valid.all(), f"planning losses must be finite and at least 0, got {losses}")
         repetition = tables(problem, [method], range(RUNS))[0]
         remedy = "keep no state between calls, and draw only from the given generators"
         _require(repetition.equals(table), "an experiment gives different numbers when it is repeated", remedy)
@@ -250,7 +251,7 @@ def _check_random_chains(tasks: RandomChains) -> None:
     mean = tasks.draw_mean(0, 0, *size, sigma)
     _require(
         np.isclose(mean.deviation**power, sigma, rtol=1e-12),
-        f"deviation must follow sigma={sigma:g}, got {mean.deviation:g}",
+        f"deviation must be {sigma ** (1 / power):g} for sigma={sigma:g}, got {mean.deviation:g}",
     )
     if np.isfinite(mean.largest_deviation):
         too_large = (mean.largest_deviation * 1.001) ** power
@@ -267,7 +268,7 @@ def _check_stream(stream: TaskStream) -> None:
     for mean in islice(means, 11):
         _check_P(mean.P_o)
         _require(mean.deviation == first.deviation, "a new mean model must keep the deviation")
-        _require(mean.has_room, "the deviation must be below largest_deviation")
+        _require(mean.has_room, f"deviation must be below {mean.largest_deviation:g}, got {mean.deviation:g}")
         largest = np.sqrt((mean.P_o * (1.0 - mean.P_o)).max())
         _require(mean.largest_deviation == largest, "largest_deviation must be computed from the new mean model")
         _require(np.array_equal(mean.R, first.R), "a new mean model must keep the rewards")

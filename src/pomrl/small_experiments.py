@@ -107,7 +107,7 @@ def experiments_with(component: Any) -> list[tuple[Problem, Method]]:
 
 
 def rngs_of_runs() -> list[np.random.Generator]:
-    """Return `RUNS` new generators."""
+    """Return a new generator for each of `RUNS` runs."""
     return [np.random.default_rng(run) for run in range(RUNS)]
 
 

@@ -30,10 +30,10 @@ def models(S: int = 4, A: int = 3, M: int = 20) -> tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize(
     ("R", "message"),
     [
-        (np.array([1j]), "R must have a dtype that is exact as float64, got complex128"),
-        (np.array([1.0], object), "R must have a dtype that is exact as float64, got object"),
-        (np.array(["1.0"]), "exact as float64, got <U3"),
-        (np.zeros(1, "M8[s]"), r"exact as float64, got datetime64\[s\]"),
+        (np.array([1j]), "R must have a dtype with a safe cast to float64, got complex128"),
+        (np.array([1.0], object), "R must have a dtype with a safe cast to float64, got object"),
+        (np.array(["1.0"]), "safe cast to float64, got <U3"),
+        (np.zeros(1, "M8[s]"), r"safe cast to float64, got datetime64\[s\]"),
         ([[1.0], [2.0, 3.0]], "inhomogeneous"),
     ],
 )

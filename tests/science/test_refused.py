@@ -55,7 +55,7 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
         (f"{COLLECTED} gamma_eval=1 horizon=5", "gamma_eval must be below 1 if a learner collects its data"),
         ("data=trajectories data.length=10 m=100001", "got m=100001 of length 10"),
         ("meta_batch=separate meta_batch.length=5", "meta_batch.length must be null unless data=trajectories, got 5"),
-        ("start=10 loss=mean", "start must be a state or 10 probabilities with sum 1, got 10"),
+        ("start=10 loss=mean", "start must be a state from 0 to 9 or 10 probabilities with sum 1, got 10"),
         ("start=[0.5,0.6] loss=mean", "probabilities with sum 1, got (0.5, 0.6)"),
         ("start=1", "start must be null with loss=max, got 1"),
         ("reward_low=2.0", "reward_low must be at most reward_high=1.0, got 2.0"),

@@ -84,7 +84,7 @@ class Batch:
 
     @property
     def numbers(self) -> "Sequence[int | Float[np.ndarray, '*n #S #A']]":
-        """The numbers of transitions in each trial; only [m] if equal."""
+        """The transitions from each pair, by trial; [m] if `is_equal`."""
         return [self.m] if self.is_equal else list(self.visits.swapaxes(0, 1))
 
     @property
@@ -208,7 +208,7 @@ class Trajectories(Data):
         if m * self.length > MOST_TRANSITIONS:
             raise ValueError(
                 f"m trajectories of a batch must have at most {MOST_TRANSITIONS} transitions in total, got m={m} of "
-                f"length {self.length}; reduce m or data.length"
+                f"length {self.length}; reduce m"
             )
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:

@@ -65,7 +65,7 @@ def tasks_at_a_time(problem: Problem, runs: int) -> int:
 
 
 def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list[DrawnTask]]:
-    """Draw the tasks of all runs in order; yield stacks of `at_a_time` tasks."""
+    """Draw the tasks of all runs in order, in stacks of at most `at_a_time`."""
     task_streams, batch_streams, meta_streams, reward_streams = (
         GeneratorsOfRuns(problem.seed, runs, stream)
         for stream in (Stream.TASKS, Stream.BATCHES, Stream.META_BATCHES, Stream.REWARDS)

@@ -40,7 +40,7 @@ def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula
 
 
 def upper_bound_gamma(C: Numbers, minimum: Minimum = "corrected") -> Values:
-    """Return γ̃ of Prop. 1, the minimiser of U(γ) on [0, 1).
+    """Return γ̃ of Prop. 1, the minimiser of U(γ) on [0, 1].
 
     U' has the sign of C (1 + γ) - (1 - γ). So γ̃ is (1 - C) / (1 + C) for C < 1, and 0 otherwise. Proposition 1,
     `as_printed`, has 1 for C < 1/2.
@@ -83,13 +83,13 @@ class TaskState:
     t: int
     """Number of the task, from 1."""
     m: int
-    """Number of transitions sampled for each pair (s, a) in each task."""
+    """Number of transitions sampled for each pair (s, a) in each task, or of trajectories."""
     S: int
     A: int
     gamma_eval: float
     """Discount factor of losses."""
     alpha: Float[np.ndarray, " n"]
-    """Mixing rate of the task, a mean over pairs (s, a)."""
+    """Mixing rate of the task, a mean over pairs (s, a) and trials."""
     deviation: Float[np.ndarray, " n"]
     """Similarity of the tasks as a standard deviation, the maximum over pairs; NaN if the estimator has none."""
 

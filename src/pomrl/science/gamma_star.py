@@ -27,8 +27,8 @@ def best_index(mean: Float[np.ndarray, "*B G"]) -> Int[np.ndarray, "*B"]:
 
     ValueError: a mean loss is NaN.
     """
-    if np.isnan(mean).any():
-        raise ValueError("gamma* is undefined for a mean loss of NaN")
+    if (is_nan := np.isnan(mean)).any():
+        raise ValueError(f"mean losses must be numbers, got NaN at index {np.argwhere(is_nan)[0].tolist()}")
     by_gamma = np.ascontiguousarray(np.moveaxis(mean, -1, 0))  # minima over a short last axis are slow
     smallest = by_gamma.min(0)
     size = np.maximum(smallest, by_gamma.max(0) / _ORDINARY_LOSS)
@@ -43,7 +43,7 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
     ValueError: the discount factors do not ascend strictly.
     """
     if (np.diff(gammas) <= 0).any():
-        raise ValueError(f"gammas must ascend strictly, got {gammas.tolist()}")
+        raise ValueError(f"gammas must be strictly ascending, got {gammas.tolist()}")
     unknown = np.asarray(np.isnan(mean).any(-1))
     if not unknown.any():
         return np.asarray(gammas[best_index(mean)])

@@ -12,7 +12,7 @@ from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import ModelStack, RewardStack, action_ties, finite_horizon, input_checks, undiscounted
 from pomrl.science.solvers.evaluation import distinct_policy_values
 from pomrl.science.solvers.evaluation import policy_value as policy_value
-from pomrl.science.solvers.input_checks import check_gammas, check_models
+from pomrl.science.solvers.input_checks import check_models
 
 Rewards = Float[np.ndarray, "..."]
 """Rewards R(s, a) of pairs, [..., S, A], or R(s, a, s') of transitions, [..., S, A, S]."""
@@ -101,7 +101,8 @@ class Criterion:
         S, A = R.shape[1:]
         actions = input_checks.policies(policies, S, A)
         if actions.ndim not in (3, 3 + (self.horizon is not None)) or len(actions) != len(R):
-            raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, got {actions.shape}")
+            shapes = "[M, G, S]" if self.horizon is None else "[M, G, S] or [M, G, h, S]"
+            raise ValueError(f"policy must be {shapes} with M = {len(R)}, got {actions.shape}")
         M, G = actions.shape[:2]
         model, index = np.repeat(np.arange(M), G), np.arange(M * G).reshape(M, G)
         if self.horizon is None:
@@ -162,7 +163,8 @@ def planning_loss(
     P, R = input_checks.float64(P, "P"), input_checks.float64(R, "R")
     check_models(P, R)
     gamma_eval = input_checks.float64(gamma_eval, "gamma_eval").item()
-    check_gammas(np.array([gamma_eval]), undiscounted=True)
+    if not 0.0 <= gamma_eval <= 1.0:
+        raise ValueError(f"gamma_eval must be between 0 and 1, got {gamma_eval}")
     if V_star is not None and (V_star := input_checks.float64(V_star, "V_star")).shape != R.shape[:2]:
         raise ValueError(f"V_star must be [M, S] = {R.shape[:2]}, got {V_star.shape}")
     return Criterion(gamma_eval, norm).planning_loss(P, R, policy, V_star)

@@ -64,7 +64,10 @@ class Separate(MetaBatch):
 
     def check(self, data: Data, m: int) -> None:
         if self.length is not None and not isinstance(data, Trajectories):
-            raise ValueError(f"meta_batch.length must be null unless data=trajectories, got {self.length}")
+            raise ValueError(
+                f"meta_batch.length must be null unless data=trajectories, got {self.length}; set "
+                "meta_batch.length=null"
+            )
         self._data(data).check(m)
 
     def _data(self, data: Data) -> Data:

@@ -1,6 +1,6 @@
 """Planners: optimal policies of stacks of MDPs, for grids of discount factors.
 
-All planners are exact up to rounding (`solvers.action_ties`).
+Planners are exact up to rounding (`solvers.action_ties`); `ValueIteration` up to its tolerance.
 """
 
 from abc import abstractmethod
@@ -56,7 +56,7 @@ class Planner(Component):
             The action in each state, [M, G, S]. If `looks_ahead` is h, also by steps to go, [M, G, h, S].
 
         Raises:
-            ValueError: An argument is invalid; the message gives the first wrong index.
+            ValueError: An argument has a wrong type, shape or value.
             NeverEndsError: A discount factor is 1, and a state has no undiscounted value.
         """
         P, R, gammas = (
@@ -68,7 +68,7 @@ class Planner(Component):
             raise ValueError(f"P must be [M, S, A, S], got {P.shape}")
         check_models(P, R)
         if gammas.ndim == 0 or gammas.shape[:-1] not in ((), (len(P),)) or not gammas.shape[-1]:
-            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)}, got {gammas.shape}")
+            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)} and G >= 1, got {gammas.shape}")
         gammas = np.broadcast_to(gammas, (len(P), gammas.shape[-1]))
         check_gammas(gammas, undiscounted=True)
         if self.looks_ahead is None and (is_undiscounted := gammas == 1.0).any():
@@ -139,7 +139,11 @@ def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:
         patience = np.where(stable, 0, patience + 1)
         if patience.max() > _STEPS_PER_PAIR * S * A:
             stuck = int(patience.argmax())
-            raise ArithmeticError(f"model {model[stuck]}, gamma[{column[stuck]}]: policy iteration did not converge")
+            at, steps = (
+                f"model {model[stuck]} at gamma = {gammas[model[stuck], column[stuck]]}",
+                _STEPS_PER_PAIR * S * A,
+            )
+            raise ArithmeticError(f"{at}: policy iteration did not converge in {steps} steps")
         walking = position < G
         if walking.sum() <= 0.75 * len(walking):  # dropping models copies all others, so several are dropped together
             stack.keep(walking)
@@ -167,7 +171,7 @@ class ValueIteration(Planner):
             if len(unsolved):
                 raise ArithmeticError(
                     f"model {i} at gamma = {gammas[i, unsolved[0]]}: value iteration did not converge to "
-                    f"{self.tolerance} in {self.max_sweeps} sweeps"
+                    f"tolerance={self.tolerance} in {self.max_sweeps} sweeps; increase planner.max_sweeps"
                 )
         return optimal
 

@@ -138,7 +138,7 @@ Columns = dict[str, np.ndarray]
 
 
 def evaluate(stack: PlannedStack) -> Columns:
-    """Return the columns of every table, for a stack."""
+    """Return a stack's columns except run, task and metric."""
     return {column.name: column.values(stack) for column in COLUMNS if column.values}
 
 

@@ -60,7 +60,7 @@ class ComponentOutput:
             self._refuse(field, f"an array of shape {allowed}", str(value.shape))
 
     def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", label: str = "") -> None:
-        """Check for values outside [low, high], and for NaN."""
+        """Raise a ComponentError for a value outside [low, high], or NaN."""
         if not (values.min() >= low and values.max() <= high):
             index = tuple(np.argwhere(~((values >= low) & (values <= high)))[0].tolist())
             entry = f"{label}{field}{list(index) if index else ''}"
@@ -215,7 +215,7 @@ def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
     """Return the checked decision of an agent."""
     output = ComponentOutput(agent, "act", f" in task {task.t}")
     if agent.discounts and task.gammas.max() == 1.0:
-        raise ValueError(f"{output.name} needs discount factors below 1, got 1; set gamma_schedule below 1")
+        raise ValueError(f"{output.name} needs discount factors below 1, got 1; set gamma_eval below 1")
     policy, gamma = agent.act(task, memory)
     n, S, A = task.P_hat.shape[:3]
     G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
@@ -251,7 +251,7 @@ def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
     """Raise a ValueError unless problem, method and runs fit together.
 
-    The message gives key, value and remedy.
+    The message gives key and value.
     """
     _check_criterion(problem, method)
     problem.task_distribution.check(problem.S, problem.A)
@@ -261,12 +261,12 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
     if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
         raise ValueError(
             f"trials must be 1 and meta_batch must be own if a learner collects its data, got {problem.trials} and "
-            f"{type(problem.meta_batch).__name__}; set trials=1 and meta_batch=own, or data.behaviour=uniform"
+            f"{type(problem.meta_batch).__name__}; set trials=1 meta_batch=own"
         )
     if problem.data.is_adaptive and problem.reward_model != "known":
         raise ValueError(
             f"reward_model must be known if a learner collects its data, got {problem.reward_model}; set "
-            "reward_model=known, or data.behaviour=uniform"
+            "reward_model=known"
         )
     if problem.reward_low > problem.reward_high:
         raise ValueError(f"reward_low must be at most reward_high={problem.reward_high}, got {problem.reward_low}")
@@ -278,7 +278,8 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
     if method.gamma_schedule.needs_similarity and not method.estimator.has_similarity:
         name = type(method.gamma_schedule).__name__
         raise ValueError(
-            f"gamma_schedule {name} needs an estimator with a similarity, got {type(method.estimator).__name__}"
+            f"gamma_schedule {name} needs an estimator with a similarity, got {type(method.estimator).__name__} "
+            "without one; set estimator=ada_pomrl"
         )
     if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
         name = type(method.agent).__name__
@@ -295,15 +296,19 @@ def _check_criterion(problem: Problem, method: Method) -> None:
         check_gamma_eval(problem.gamma_eval)
     if problem.horizon is None and problem.gamma_eval == 1.0 and isinstance(problem.task_distribution, RandomChains):
         raise ValueError(
-            "gamma_eval must be below 1 for random chains, which never end, got 1; set gamma_eval below 1, or a horizon"
+            "gamma_eval must be below 1 for random chains without a horizon, because they never end, got 1; "
+            "set gamma_eval=0.99"
         )
     if problem.data.is_adaptive and problem.gamma_eval == 1.0:
         raise ValueError("gamma_eval must be below 1 if a learner collects its data, got 1; set data.behaviour=uniform")
     start = problem.criterion.start
     if start is not None and (len(start) != problem.S or not abs(sum(start) - 1.0) <= 1e-9 or min(start) < 0.0):
-        raise ValueError(f"start must be a state or {problem.S} probabilities with sum 1, got {problem.start}")
+        raise ValueError(
+            f"start must be a state from 0 to {problem.S - 1} or {problem.S} probabilities with sum 1, "
+            f"got {problem.start}"
+        )
     if problem.start is not None and problem.loss == "max" and not method.is_measured:
-        raise ValueError(f"start must be null with loss=max, got {problem.start}; set loss=mean or a metric")
+        raise ValueError(f"start must be null with loss=max, got {problem.start}; set loss=mean")
     steps, horizon = method.planner.looks_ahead, problem.horizon
     if steps is not None and (horizon is None or steps > horizon):
         name = type(method.planner).__name__

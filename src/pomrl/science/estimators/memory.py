@@ -94,7 +94,7 @@ Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]
 
 FORGETTING_FACTORS = (1.0, 0.95, 0.9, 0.8, 0.6, 0.3)
 LOG_ODDS = np.array([0.0, *[-5.0] * (len(FORGETTING_FACTORS) - 1)])[:, None]
-"""Prior log odds of each factor: forgetting must be clearly better."""
+"""Prior log odds of each factor against 1: forgetting must be clearly better."""
 
 UNSEEN_TRANSITIONS = 0.3
 """Pseudo-count of each next state in predictions, so that none is impossible."""
@@ -111,7 +111,7 @@ class Memory:
     """
 
     by_level: ClassVar[tuple[str, ...]] = ()
-    """Fields whose first axis is not the runs."""
+    """Fields with the runs on the second axis, not the first."""
 
     tasks: int
     """Number of tasks so far."""
@@ -302,7 +302,7 @@ class Rivals:
         return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
 
     def best(self) -> Memory:
-        """Return each run's most likely memory, given `LOG_ODDS`."""
+        """Return each run's most probable memory, with the prior `LOG_ODDS`."""
         _, n, _ = self.log_likelihood.shape
         index = (evidence(self.log_likelihood) + LOG_ODDS).argmax(0)
         return replace(self.memory.of_runs(index * n + np.arange(n)), rivals=self)

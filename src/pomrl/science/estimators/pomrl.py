@@ -113,8 +113,8 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def similarity_estimate(self, memory: Memory, m: int, truth: Truth) -> PerPair:
         """Return the similarity sigma of the tasks, a standard deviation; NaN without one.
 
-        It is a number per pair (s, a), or the largest for the scope `max`. Pairs counted in fewer than two tasks have
-        `start_deviation`.
+        It is a number per pair (s, a), or the largest for the scope `max`. An estimate needs two counted tasks,
+        including `start_weight`; otherwise it is `start_deviation`.
         """
         n = len(memory.P_o_hat)
         if self.similarity is None:
@@ -137,7 +137,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     def mixing_rate(self, t: int, m: int | PerPair, deviation: PerPair, memory: Memory, truth: Truth) -> PerPair:
         """Return alpha_t in [0, 1], the weight of the prior.
 
-        It is 0 for a learned prior in task 1 (Alg. 1). m is the number of transitions from each pair, or one number for
+        In task 1, `first_task` can make it 0 (Alg. 1). m is the number of transitions from each pair, or one number for
         all.
         """
         if t == 1 and self._first_task() == "alone":

@@ -52,7 +52,7 @@ def transitions(
 def trajectories(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
 ) -> Int[np.ndarray, "N batches S A S"]:
-    """Draw the counts of m trajectories with uniform starts and actions."""
+    """Draw counts of m trajectories per batch, with uniform starts and actions."""
     if _sampling is None or not is_built():
         return reference.trajectories(keys, P, batches, m, length)
     N, S, A, _ = P.shape

@@ -230,7 +230,7 @@ class Pooled(NamedTuple):
 def trajectories(
     keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int
 ) -> Int[np.ndarray, "N batches S A S"]:
-    """Draw the counts of m trajectories with uniform starts and actions."""
+    """Draw counts of m trajectories per batch, with uniform starts and actions."""
     N, S, A, _ = P.shape
     batch = np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A * S)
     positions = batch + _cells(keys, P, batches, m, length)

@@ -57,7 +57,9 @@ def plan(
     sides = 1 + action_ties.have_both_signs(R)
     stuck_model = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
     if stuck_model >= 0:
-        raise ArithmeticError(f"model {stuck_model}: policy iteration did not converge")
+        raise ArithmeticError(
+            f"model {stuck_model}: policy iteration did not converge in {patience} steps at one gamma"
+        )
     return policies
 
 

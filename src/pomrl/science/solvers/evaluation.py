@@ -64,7 +64,7 @@ def policy_value(
     Leading axes are stacks and broadcast; gamma is in [0, 1). Models and gamma are not checked.
 
     Raises:
-        ValueError: Shapes do not fit, an action is out of range, or a dtype is not exact as float64.
+        ValueError: Shapes do not fit, an action is out of range, or a dtype has no safe cast to float64.
     """
     P, R, gamma = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gamma, "gamma")
     input_checks.check_shapes(P, R)

@@ -17,10 +17,12 @@ _ROW_SUM_ULPS = 64.0
 
 
 def float64(values: Shaped[np.ndarray, "..."] | Sequence[Any] | float, name: str) -> Float[np.ndarray, "..."]:
-    """Convert numbers to native doubles; ValueError for inexact dtypes."""
+    """Convert numbers to native doubles; ValueError for dtypes without a safe cast."""
     array = np.asarray(values)
     if not np.can_cast(array.dtype, np.float64):
-        raise ValueError(f"{name} must have a dtype that is exact as float64, got {array.dtype}; convert it first")
+        raise ValueError(
+            f"{name} must have a dtype with a safe cast to float64, got {array.dtype}; use np.asarray({name}, float)"
+        )
     return np.require(array, np.float64, ["C", "A"])
 
 
@@ -98,13 +100,13 @@ def check_finite(R: Float[np.ndarray, "..."]) -> None:
 
 
 def check_gammas(gammas: Float[np.ndarray, "..."], *, undiscounted: bool = False) -> None:
-    """Raise a ValueError unless gammas are in [0, 1), or 1 if `undiscounted`."""
+    """Raise a ValueError unless gammas are in [0, 1), or [0, 1] if `undiscounted`."""
     is_valid = (gammas >= 0.0) & ((gammas <= 1.0) if undiscounted else (gammas < 1.0))
     refuse(~is_valid, gammas, "gamma", f"is not in [0, 1{']' if undiscounted else ')'}")
 
 
 def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
-    """Raise a ValueError unless a planner's policies have this shape and valid actions."""
+    """Raise a ValueError unless policies have this shape and valid actions."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
         kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
         raise ValueError(f"{planner} must return an array of integers of shape {shape}, got {kind}")

@@ -43,7 +43,7 @@ def is_sparse(P: Float[np.ndarray, "S A S"]) -> bool:
 
 
 def has_few_successors(P: Float[np.ndarray, "*n S A S"]) -> bool:
-    """Return whether pairs (s, a) have few successors."""
+    """Return whether at most `SPARSE_SHARE` of the probabilities are positive."""
     return bool(np.count_nonzero(P) <= SPARSE_SHARE * P.size)
 
 

@@ -16,7 +16,7 @@ MOST_EXPECTED_STEPS = 60_000.0
 
 
 class NeverEndsError(ValueError):
-    """An error for a state without an undiscounted value."""
+    """An error for a state without an accurate undiscounted value."""
 
 
 def plan(P: ModelStack, R: RewardStack) -> Int[np.ndarray, "M S"]:
@@ -95,4 +95,4 @@ def _values(
 def _refuse(bad: Bool[np.ndarray, "k S"], model: Int[np.ndarray, " k"], reason: str) -> None:
     if bad.any():
         i, state = np.argwhere(bad)[0].tolist()
-        raise NeverEndsError(f"model {model[i]}: state {state} {reason}; set gamma_eval or gamma below 1, or a horizon")
+        raise NeverEndsError(f"model {model[i]}: state {state} {reason}; use a discount factor below 1")

@@ -121,7 +121,9 @@ class Candidates:
         if P.ndim != 4 or P.shape[1] != P.shape[3] or len(P) != len(latent) or not P.size:
             actions_first = P.ndim == 4 and P.shape[2] == P.shape[3]
             hint = ", actions before states; swap these two axes" if actions_first else ""
-            raise ValueError(f"P must be [k, S, A, S] with k = {len(latent)}, got {list(P.shape)}{hint}")
+            raise ValueError(
+                f"P must be a non-empty array [k, S, A, S] with k = {len(latent)}, got {list(P.shape)}{hint}"
+            )
         R = for_each_model(R, P)
         if R.shape not in (P.shape[:-1], P.shape):
             shapes = f"[S, A], [S, A, S], [k, S, A] or [k, S, A, S] with P {list(P.shape)}"
@@ -191,7 +193,8 @@ class TaskFamily(FiniteTasks):
         low, high = self.domain
         if not (low <= self.centre - self.spread + 1e-12 and self.centre + self.spread <= high + 1e-12):
             raise ValueError(
-                f"the latent must stay between {low:g} and {high:g}, got centre={self.centre}, spread={self.spread}"
+                f"centre - spread and centre + spread must be between {low:g} and {high:g}, got centre={self.centre} "
+                f"and spread={self.spread}"
             )
         return self
 

@@ -92,7 +92,10 @@ class RandomChains(TaskDistribution):
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
         if sigma is None:
-            raise ValueError("sigma must be a number unless task_distribution.concentration_over_S is set, got null")
+            other = (
+                " unless task_distribution.concentration_over_S is set" if hasattr(self, "concentration_over_S") else ""
+            )
+            raise ValueError(f"sigma must be a number{other}, got null")
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
@@ -100,13 +103,13 @@ class RandomChains(TaskDistribution):
         if 0 < mean.deviation < SMALLEST_DEVIATION:
             raise ValueError(
                 f"sigma must be 0 or at least {SMALLEST_DEVIATION**power:.3g} as a {self.measure}, got {sigma}: tasks "
-                "would differ by rounding errors"
+                "would differ only by rounding errors"
             )
         if not mean.has_room:
             largest = mean.largest_deviation**power
-            limit = f"below {largest:.6g}" if largest else "0, because its rows have one state each"
+            limit = f"below {largest:.6g} as a {self.measure}" if largest else "0 for rows with a single next state"
             raise ValueError(
-                f"sigma must be {limit} as a {self.measure}, got {sigma} ({type(self).__name__} on the mean model of "
+                f"sigma must be {limit}, got {sigma} ({type(self).__name__} on the mean model of "
                 f"run {run}, task_distribution.zeros={self.zeros})"
             )
 

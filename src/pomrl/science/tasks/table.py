@@ -43,7 +43,7 @@ def _candidates(file: str, axes: Axes | None, _time: int, _size: int) -> Candida
         P = states_first(P[None] if P.ndim == 3 else P, axes) if P.ndim in (3, 4) else P
         A, S = P.shape[-2:]
         if axes == "ass" and A == S > 1 and R.shape in ((S, A), (len(P), S, A)):
-            warn(f"R has S = A = {A} and was read as R[s, a]; use R.swapaxes(-2, -1) for R[a, s]")
+            warn(f"{file}: R has S = A = {A} and was read as R[s, a]; store R.swapaxes(-2, -1) if it is R[a, s]")
         elif axes == "ass" and R.shape[-3:] == (A, S, S):
             R = R.swapaxes(-3, -2)
         return Candidates(np.arange(len(P), dtype=float), P, R)
