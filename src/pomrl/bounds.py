@@ -135,7 +135,7 @@ def planning_loss_bound(
     """Bound the planning loss of task t, in discounted reward.
 
     The bound is U(gamma) with C = S `model_error_bound`. The factor is 2 S for `as_printed` and `repaired`, because the
-    paper does not use that rows sum to 1. The bound holds for all tasks and gamma jointly with probability at least
+    paper does not use that rows sum to 1. The proven bounds hold for all tasks and gamma jointly with probability at least
     1 - delta.
 
     Raises:
@@ -148,7 +148,7 @@ def planning_loss_bound(
 def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
     """Bound the mean planning loss of tasks 1..T, in discounted reward (Theorem 2).
 
-    The bound is U(gamma) with C = `average_uncertainty`. It holds for all gamma jointly with probability at least
+    The bound is U(gamma) with C = `average_uncertainty`. Proven versions hold for all gamma jointly with probability at least
     1 - delta. For radius = 0 it falls as 1/sqrt(m T), up to logarithms. For radius > 0 it does not vanish with T
     (errata: E7).
 

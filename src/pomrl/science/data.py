@@ -84,7 +84,7 @@ class Batch:
 
     @property
     def numbers(self) -> "Sequence[int | Float[np.ndarray, '*n #S #A']]":
-        """The transitions from each pair, by trial; [m] if `is_equal`."""
+        """The visits of each pair, by trial; [m] if `is_equal`."""
         return [self.m] if self.is_equal else list(self.visits.swapaxes(0, 1))
 
     @property

@@ -139,11 +139,10 @@ def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:
         patience = np.where(stable, 0, patience + 1)
         if patience.max() > _STEPS_PER_PAIR * S * A:
             stuck = int(patience.argmax())
-            at, steps = (
-                f"model {model[stuck]} at gamma = {gammas[model[stuck], column[stuck]]}",
-                _STEPS_PER_PAIR * S * A,
+            raise ArithmeticError(
+                f"model {model[stuck]} at gamma = {gammas[model[stuck], column[stuck]]}: policy iteration did not converge "
+                f"in {_STEPS_PER_PAIR * S * A} steps"
             )
-            raise ArithmeticError(f"{at}: policy iteration did not converge in {steps} steps")
         walking = position < G
         if walking.sum() <= 0.75 * len(walking):  # dropping models copies all others, so several are dropped together
             stack.keep(walking)

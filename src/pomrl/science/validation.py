@@ -265,8 +265,8 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
         )
     if problem.data.is_adaptive and problem.reward_model != "known":
         raise ValueError(
-            f"reward_model must be known if a learner collects its data, got {problem.reward_model}; set "
-            "reward_model=known"
+            "reward_model must be known if a learner collects its data, "
+            f"got {problem.reward_model}; set reward_model=known"
         )
     if problem.reward_low > problem.reward_high:
         raise ValueError(f"reward_low must be at most reward_high={problem.reward_high}, got {problem.reward_low}")

@@ -302,7 +302,7 @@ class Rivals:
         return Rivals(memory.of_runs(np.tile(np.arange(n), K)), np.zeros((K, n, len(GRID))))
 
     def best(self) -> Memory:
-        """Return each run's most probable memory, with the prior `LOG_ODDS`."""
+        """Return each run's most probable memory, given `LOG_ODDS`."""
         _, n, _ = self.log_likelihood.shape
         index = (evidence(self.log_likelihood) + LOG_ODDS).argmax(0)
         return replace(self.memory.of_runs(index * n + np.arange(n)), rivals=self)

@@ -92,10 +92,9 @@ class RandomChains(TaskDistribution):
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
         if sigma is None:
-            other = (
-                " unless task_distribution.concentration_over_S is set" if hasattr(self, "concentration_over_S") else ""
-            )
-            raise ValueError(f"sigma must be a number{other}, got null")
+            has_other_key = hasattr(self, "concentration_over_S")
+            exception = " unless task_distribution.concentration_over_S is set" if has_other_key else ""
+            raise ValueError(f"sigma must be a number{exception}, got null")
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
