@@ -135,8 +135,8 @@ def planning_loss_bound(
     """Bound the planning loss of task t, in discounted reward.
 
     The bound is U(gamma) with C = S `model_error_bound`. The factor is 2 S for `as_printed` and `repaired`, because the
-    paper does not use that rows sum to 1. The proven bounds hold for all tasks and gamma jointly with probability at least
-    1 - delta.
+    paper does not use that rows sum to 1. Proven versions hold for all tasks and gamma jointly with probability at
+    least 1 - delta.
 
     Raises:
         ValueError: As in `model_error_bound` and `regret_upper_bound`.
@@ -148,9 +148,9 @@ def planning_loss_bound(
 def average_regret_bound(*, gamma: Numbers, gamma_eval: Numbers, **arguments: Unpack[BoundArguments]) -> Values:
     """Bound the mean planning loss of tasks 1..T, in discounted reward (Theorem 2).
 
-    The bound is U(gamma) with C = `average_uncertainty`. Proven versions hold for all gamma jointly with probability at least
-    1 - delta. For radius = 0 it falls as 1/sqrt(m T), up to logarithms. For radius > 0 it does not vanish with T
-    (errata: E7).
+    The bound is U(gamma) with C = `average_uncertainty`. Proven versions hold for all gamma jointly with probability
+    at least 1 - delta. For radius = 0 the bound falls as 1/sqrt(m T), up to logarithms. For radius > 0 it does not
+    vanish with T (errata: E7).
 
     Raises:
         ValueError: As in `planning_loss_bound`.

@@ -139,8 +139,9 @@ def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:
         patience = np.where(stable, 0, patience + 1)
         if patience.max() > _STEPS_PER_PAIR * S * A:
             stuck = int(patience.argmax())
+            gamma = gammas[model[stuck], column[stuck]]
             raise ArithmeticError(
-                f"model {model[stuck]} at gamma = {gammas[model[stuck], column[stuck]]}: policy iteration did not converge "
+                f"model {model[stuck]} at gamma = {gamma}: policy iteration did not converge "
                 f"in {_STEPS_PER_PAIR * S * A} steps"
             )
         walking = position < G
