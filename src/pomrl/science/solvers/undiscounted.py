@@ -95,4 +95,4 @@ def _values(
 def _refuse(bad: Bool[np.ndarray, "k S"], model: Int[np.ndarray, " k"], reason: str) -> None:
     if bad.any():
         i, state = np.argwhere(bad)[0].tolist()
-        raise NeverEndsError(f"model {model[i]}: state {state} {reason}; use a discount factor below 1")
+        raise NeverEndsError(f"model {model[i]}: state {state} {reason}; set gamma or gamma_eval below 1")
