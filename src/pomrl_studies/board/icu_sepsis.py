@@ -61,7 +61,10 @@ class IcuSepsis(TaskDistribution):
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         if sigma is not None:
-            raise ValueError(f"sigma must be null, because it follows from the concentration, got {sigma}")
+            raise ValueError(
+                "sigma must be null, because task_distribution.concentration determines it, "
+                f"got {sigma}; set sigma=null"
+            )
         P = _published().P
         varying = (P > 0).sum(-1) > 1
         return MeanModel(P, _rewards(P), varying, float(np.sqrt(self._variance(P).max())), np.inf)
@@ -83,7 +86,7 @@ class IcuSepsis(TaskDistribution):
 
 
 class ActionPrior(ModelEstimator):
-    """A hospital's frequencies, shrunk towards their mean over the actions of a state."""
+    """A hospital's frequencies, shrunk towards their mean over the admissible actions of a state."""
 
     strength: Annotated[float, Field(ge=0)] = 5.0
     """The weight of this mean, in transitions."""
