@@ -61,10 +61,7 @@ class IcuSepsis(TaskDistribution):
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
         if sigma is not None:
-            raise ValueError(
-                "sigma must be null, because task_distribution.concentration determines it, "
-                f"got {sigma}; set sigma=null"
-            )
+            raise ValueError(f"sigma must be null, because it follows from the concentration, got {sigma}")
         P = _published().P
         varying = (P > 0).sum(-1) > 1
         return MeanModel(P, _rewards(P), varying, float(np.sqrt(self._variance(P).max())), np.inf)

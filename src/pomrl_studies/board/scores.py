@@ -33,7 +33,7 @@ Losses = Mapping[str, Mapping[str, CellLosses]]
 
 @dataclass(frozen=True)
 class CellScore:
-    """The loss of a learner in a cell, in per cent of a reference."""
+    """The loss of a learner in a cell, in per cent."""
 
     percent: Interval
     """The mean loss, in per cent of no meta-learning; in the second table, of the base."""

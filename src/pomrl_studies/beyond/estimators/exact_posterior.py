@@ -21,7 +21,9 @@ class ExactPosterior(ModelEstimator):
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         if truth.candidates is None:
-            raise ValueError("ExactPosterior needs a task_distribution of finitely many models, such as river_swim")
+            raise ValueError(
+                "the estimator ExactPosterior needs tasks with finitely many models; choose a family of tasks"
+            )
         return posterior_mean(batch.counts, truth.candidates)
 
 
@@ -45,7 +47,7 @@ def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> 
     best = np.where(beyond, -np.inf, log_likelihood.max(1, keepdims=True))
     if not np.isfinite(best).all():
         raise ValueError(
-            f"none of the {k} candidate models allows the transitions counts[{int(np.argmin(np.isfinite(best)))}]"
+            f"run {int(np.argmin(np.isfinite(best)))}: none of the {k} candidate models allows the observed transitions"
         )
     weight = np.exp(log_likelihood - best)
     weight /= weight.sum(1, keepdims=True)

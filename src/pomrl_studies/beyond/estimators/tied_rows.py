@@ -267,7 +267,6 @@ class _Explanation(NamedTuple):
 
 
 def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Explanation, steps: int) -> _Explanation:
-    """Explain a batch, given previous probabilities of ties."""
     earlier, tied = memory.by_rows, before.tied
     moves = fit_moves(counts, tied, memory.moves, before.moves, steps)
     explained = moves.expected_moves(counts, tied)

@@ -32,7 +32,7 @@ def table(environment: str, **options: Any) -> TransitionTable:
         from gymnasium.envs import toy_text
     except ImportError as error:
         raise ValueError(
-            f"{environment} needs Gymnasium, which is not installed; run `pip install 'pomrl[families]'`"
+            f"{environment} needs Gymnasium, which is not installed; run pip install 'pomrl[families]'"
         ) from error
     entries: Mapping[int, Mapping[int, Any]] = getattr(toy_text, environment)(**options).P
     outcomes = np.array([[entries[s][a][0] for a in sorted(entries[s])] for s in sorted(entries)], float)

@@ -19,8 +19,8 @@ def parts(page: Page) -> dict[str, str]:
 def tables(losses: pd.DataFrame) -> dict[str, str]:
     """Summarise the shares of each method.
 
-    Shares are in per cent of the loss of planning on frequencies with gamma_eval; better methods are significantly
-    below 100 %.
+    Shares are in per cent of the loss of planning on frequencies with gamma_eval; better is significantly below
+    100 %.
     """
     best = losses["share"] == losses.groupby(["problem", "m"])["share"].transform("min")
     cells = losses.assign(best=best, better=losses["upper"] < 100.0, worse=losses["lower"] > 100.0)
