@@ -12,8 +12,8 @@ from pomrl.components import Agent, Decision, TaskData
 class TemporalDifference(Agent[None]):
     """A greedy learner of action values from resampled transitions of the task.
 
-    Step i moves Q(s, a) by the share rate / (delay + i) to its target. In SARSA it is R + gamma Q(s', a'), with a' from
-    the frequencies of actions at s' in the data. In Q-learning it is R + gamma max Q(s', .).
+    Step i moves Q(s, a) by the share rate / (delay + i), at most 1, to its target. In SARSA it is R + gamma Q(s', a'),
+    with a' from the frequencies of actions at s' in the data. In Q-learning it is R + gamma max Q(s', .).
     """
 
     discounts: ClassVar[bool] = True

@@ -25,7 +25,9 @@ def check(learner: Learner) -> None:
         table = _table(learner, settings, RUNS)
         by_run = [_table(learner, settings, [run]) for run in RUNS]
         if not np.array_equal(table, np.concatenate(by_run), equal_nan=True):
-            raise ValueError(f"{learner.label}: a run must not depend on the runs computed with it")
+            raise ValueError(
+                f"{learner.label}: a run must not depend on the runs computed with it, but does with {_text(settings)}"
+            )
 
 
 def _table(learner: Learner, settings: dict[str, object], runs: Sequence[int]) -> np.ndarray:
@@ -33,8 +35,13 @@ def _table(learner: Learner, settings: dict[str, object], runs: Sequence[int]) -
     try:
         (table,) = tables(problem, [_at_eval(method, learner, problem.gamma_eval)], runs)
     except Exception as error:  # user-defined code may raise anything
-        raise ValueError(f"{learner.label}: {type(error).__name__}: {error}") from error
+        message = " ".join(str(error).split())
+        raise ValueError(f"{learner.label}: {type(error).__name__} with {_text(settings)}: {message}") from error
     return table.to_numpy(float)
+
+
+def _text(settings: dict[str, object]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in settings.items())
 
 
 def _at_eval(method: losses.Method, learner: Learner, gamma_eval: float) -> losses.Method:

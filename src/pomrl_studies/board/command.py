@@ -17,7 +17,7 @@ CHECKED = ("without_meta", "chains 0.01")
 """The learner and cell that are computed again, to check the shipped losses."""
 
 TOLERANCE = 1e-4
-"""The largest relative difference between losses on two processors."""
+"""The largest allowed relative difference between losses on two processors."""
 
 LABEL_WIDTH = 25
 """The width of a learner's name, in characters."""

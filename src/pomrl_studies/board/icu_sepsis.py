@@ -83,7 +83,7 @@ class IcuSepsis(TaskDistribution):
 
 
 class ActionPrior(ModelEstimator):
-    """A hospital's frequencies, shrunk towards their mean over the actions of a state."""
+    """A hospital's frequencies, shrunk towards their mean over the admissible actions of a state."""
 
     strength: Annotated[float, Field(ge=0)] = 5.0
     """The weight of this mean, in transitions."""

@@ -74,18 +74,18 @@ def own_learners(path: Path) -> list[Learner]:
     """Read a user's learners from a module or YAML file.
 
     Raises:
-        ValueError: The file is invalid.
+        ValueError: The file is missing or invalid.
     """
     if path.suffix not in (".py", ".yaml") or not path.is_file():
-        raise ValueError(f"{path}: must be a file with a learner, NAME.py or NAME.yaml")
+        raise ValueError(f"{path}: must be an existing file NAME.py or NAME.yaml with a learner")
     if path.suffix == ".yaml":
         return [_on_top(read_learner(path, is_own=True), shipped_learners())]
     learners = [
         Learner(cls.__name__, cls.__name__, path, {"estimator": _estimator(path, cls, {})}, is_own=True)
-        for cls in _estimator_classes(_import(path.stem, path.parent))
+        for cls in _estimator_classes(_import(path.stem, path))
     ]
     if not learners:
-        raise ValueError(f"{path}: must define a class of pomrl.components.ModelEstimator, got none")
+        raise ValueError(f"{path}: must define a subclass of pomrl.components.Estimator, got none")
     return learners
 
 
@@ -105,7 +105,7 @@ def read_learner(path: Path, *, is_own: bool = False) -> Learner:
     if unknown := details.keys() - {*DETAILS}:
         raise ValueError(f"{path}: unknown key {min(unknown)!r}; available: {', '.join([*DETAILS, *METHOD])}")
     if not settings:
-        raise ValueError(f"{path}: must have a setting of {', '.join(METHOD)}, got none")
+        raise ValueError(f"{path}: must have at least one key of {', '.join(METHOD)}, got none")
     details = {"label": path.stem, "groups": CHEAP if "base" in details else get_args(Group), **details}
     try:
         return Learner(name=path.stem, file=path, description=settings, is_own=is_own, **details)
@@ -117,24 +117,27 @@ def _yaml(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: must be YAML, got {' '.join(str(error).split())}") from error
+        raise ValueError(f"{path}: must be YAML in UTF-8: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise ValueError(f"{path}: must have keys, such as `estimator: ada_pomrl`")
+        raise ValueError(f"{path}: must have keys, such as `estimator: ada_pomrl`, got {content!r}")
     return {str(key): value for key, value in content.items()}
 
 
 def _first_error(error: ValidationError) -> str:
     first = error.errors()[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    value = "" if first["type"] in ("missing", "value_error") else f", got {first['input']!r}"
+    message = f"{first['msg'].removeprefix('Value error, ')}{value}"
+    return ": ".join([*([".".join(map(str, first["loc"]))] if first["loc"] else []), message])
 
 
 def _component(path: Path, description: Mapping[str, Any]) -> Estimator[Any]:
-    module, _, name = str(description.get("_target_", "")).rpartition(".")
+    target = str(description.get("_target_", ""))
+    module, _, name = target.rpartition(".")
     if not module:
-        raise ValueError(f"{path}: estimator must have its class in _target_, as in `_target_: mine.Mine`")
-    cls = getattr(_import(module, path.parent), name, None)
+        raise ValueError(f"{path}: estimator._target_ must be MODULE.CLASS, such as mine.Mine, got {target!r}")
+    cls = getattr(_import(module, path), name, None)
     if not (isinstance(cls, type) and issubclass(cls, Estimator)):
-        raise ValueError(f"{path}: _target_ must be a class of pomrl.components.Estimator, got {module}.{name}")
+        raise ValueError(f"{path}: estimator._target_ must be a subclass of pomrl.components.Estimator, got {target}")
     return _estimator(path, cls, {key: value for key, value in description.items() if key != "_target_"})
 
 
@@ -143,8 +146,9 @@ def _estimator(path: Path, cls: type[Estimator[Any]], keys: Mapping[str, Any]) -
         return cls(**keys)
     except (TypeError, ValueError) as error:
         reason = _first_error(error) if isinstance(error, ValidationError) else error
-        hint = "the keys of a class must be given in a YAML file; " if path.suffix == ".py" else ""
-        raise ValueError(f"{path}: {hint}{cls.__name__}: {reason}") from error
+        is_missing = isinstance(error, ValidationError) and error.errors()[0]["type"] == "missing"
+        hint = "; set it in a file NAME.yaml" if is_missing and path.suffix == ".py" else ""
+        raise ValueError(f"{path}: {cls.__name__}: {reason}{hint}") from error
 
 
 def _estimator_classes(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
@@ -154,14 +158,16 @@ def _estimator_classes(module: ModuleType) -> Iterator[type[Estimator[Any]]]:
             yield value
 
 
-def _import(name: str, folder: Path) -> ModuleType:
+def _import(name: str, path: Path) -> ModuleType:
+    folder = path.parent
     file = folder / f"{name}.py"
     if str(folder.resolve()) not in sys.path and folder != FOLDER:
         sys.path.append(str(folder.resolve()))
     try:
         module = import_module(name)
     except (Exception, SystemExit) as error:  # user-defined code may raise anything
-        raise ValueError(f"{name}: must be importable, got {type(error).__name__}: {error}") from error
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise ValueError(f"{path}: the module {name} must be importable, got {reason}") from error
     origin = getattr(module, "__file__", None)
     if file.is_file() and (origin is None or Path(origin).resolve() != file.resolve()):
         raise ValueError(f"{file}: another module is named {name}; rename the file")

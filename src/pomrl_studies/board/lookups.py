@@ -17,7 +17,7 @@ SIGNS = {"better_than": -1, "worse_than": 1}
 def board(learner: str, what: str, other: str = "", group: str = "families") -> str:
     """Return a number of a shipped learner.
 
-    `what` is `rank`; `loss`, in the cell `other` and in per cent of the loss without meta-learning; or `better_than` or
+    `what` is `rank`; `loss`, in the cell `other`, as in `CellScore.percent`; or `better_than` or
     `worse_than`, compared with the learner `other`, as in `13 of 18` cells of the group.
 
     Raises:
@@ -33,6 +33,10 @@ def board(learner: str, what: str, other: str = "", group: str = "families") -> 
         return f"{score.rank.estimate:.1f}"
     if what == "loss":
         return f"{score.cells[other].percent.estimate:.0f} %"
+    if what == "rank":
+        raise ValueError(
+            f"what must not be rank for {learner}, because only learners without is_limit and base have ranks"
+        )
     raise ValueError(f"what must be rank, loss, {' or '.join(SIGNS)}, got {what}")
 
 

@@ -80,7 +80,7 @@ def rounded(values: Any) -> Any:
 
 
 def time_per_task(learner: Learner) -> float:
-    """Measure the milliseconds of a task; NaN without random chains."""
+    """Measure milliseconds of processor time per task; NaN without random chains."""
     if "chains" not in learner.groups:
         return np.nan
     problem, method = problem_and_method(learner, {"sigma": 0.01})
@@ -100,7 +100,7 @@ def problem_and_method(learner: Learner, settings: Mapping[str, Any]) -> tuple[P
 
 
 def current_signature(learner: Learner, cell: Cell) -> str:
-    """Return the signature of a learner in a cell, with the present code."""
+    """Return the present signature of a learner in a cell."""
     return signature(_experiment(learner, cell.settings))
 
 
@@ -118,8 +118,8 @@ def with_current_signatures(
             computed = _compute_cell(learners[row.learner], by_name[row.cell], row.milliseconds, 1)
             if not np.array_equal(computed.losses, row.losses):
                 raise ValueError(
-                    f"the losses of {row.learner} in {row.cell} differ from the present code; "
-                    f"run `python -m pomrl_studies.board {row.learner}`"
+                    f"{FILE}: the losses of {row.learner} in {row.cell} differ from the present code; "
+                    f"run `python -m pomrl_studies.board {row.learner}` to compute them again"
                 )
     return [replace(row, signature=current_signature(learners[row.learner], by_name[row.cell])) for row in rows]
 

@@ -36,6 +36,7 @@ class CellScore:
     """The loss of a learner in a cell, in per cent."""
 
     percent: Interval
+    """The mean loss, in per cent of no meta-learning; in the second table, of the base."""
     versus_ada: int
     """Comparison with ada-POMRL, in the second table with the base: -1 significantly smaller, 1 larger, 0 neither."""
     versus_none: int
@@ -43,6 +44,7 @@ class CellScore:
     gamma: float
     """The discount factor with the smallest loss; NaN if it is chosen in each task."""
     percent_at_gamma: float
+    """The mean loss at this discount factor, in per cent of the same reference."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def average_of_first(t: int) -> View:
 
 
 def best_so_far(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the running average loss at the best constant gamma, by task."""
+    """Return the average loss up to each task, at its best constant gamma."""
     if rows.empty:
         return rows
     total = rows.sort_values(["run", "gamma", "task"]).groupby(["run", "gamma"])["planning_loss"].cumsum()

@@ -63,7 +63,7 @@ def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
 
 
 def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
-    """Return a panel of the loss against gamma, with digitised points of task 1."""
+    """Return a panel of the loss against gamma; task 1 may have digitised points."""
     settings = {"task_distribution.concentration_over_S": c, "estimator": estimator}
     series = [
         AuthorsSeries(

@@ -16,6 +16,6 @@ SOME_RUNS = {"printed": 8000, "repaired": 8000, "computed": 2000}
 
 
 def gain(sweep: SweepResults, **settings: Any) -> LossPerRun:
-    """Return ada-POMRL's gain in regret over no meta-learning."""
+    """Return the regret without meta-learning less the regret of ada-POMRL."""
     without, ada = (sweep.at(**settings, estimator=name).regret for name in ("without_meta", "ada_pomrl"))
     return without - ada

@@ -123,7 +123,7 @@ class DirichletMemory(Memory):
         return replace(memory, b=_fixed_point(memory.b, draws, memory.states))
 
     def from_frequencies(self) -> "DirichletMemory":
-        """Return the memory with P_o near the first task's frequencies."""
+        """Return the memory with `P_o_geometric` and `states` from the first task's counts."""
         S = self.P_o.shape[-1]
         weight = self.counts_above[0] + 0.5
         P_o = weight / weight.sum(-1, keepdims=True)

@@ -27,7 +27,7 @@ class Regulariser:
 
     tasks: int
     h: Models
-    """The prior."""
+    """The prior mean of the model."""
     logit: Float[np.ndarray, "n 1 1 1"]
     """The logit of the mixing rate."""
 

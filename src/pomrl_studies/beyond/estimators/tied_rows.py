@@ -73,7 +73,7 @@ class TiedMemory:
     moves: MoveCounts
     """The number of transitions explained by each move."""
     log_odds: Rows
-    """The log-likelihood ratio of tied to independent rows."""
+    """The log-likelihood ratio of tied to independent rows, with past tasks discounted."""
     log_likelihood: Rows
     """The predictive log-likelihood of each row's transitions in the last task."""
     share: PerRun
@@ -81,7 +81,7 @@ class TiedMemory:
     scores: Float[np.ndarray, "n J"]
     """The log-likelihood of tied rows for each pair in `PARAMETER_GRID`."""
     tied: Rows
-    """The probability of a tie, for each row."""
+    """The probability of a tie times share^`TRUST_POWER`, for each row."""
     c: PerRun
     """The concentration of tied rows around their mean."""
     h_tied: Models
@@ -164,7 +164,7 @@ class EqualOrTiedMemory:
     counts: Models
     """The transitions of all tasks."""
     log_odds: Rows
-    """The log-likelihood ratio of equal to varying rows."""
+    """The log-likelihood ratio of equal to varying rows, with past tasks discounted."""
     share: PerRun
     """The share of equal rows."""
     scores: Float[np.ndarray, "n J"]
@@ -267,7 +267,6 @@ class _Explanation(NamedTuple):
 
 
 def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Explanation, steps: int) -> _Explanation:
-    """Explain a batch, given previous probabilities of ties."""
     earlier, tied = memory.by_rows, before.tied
     moves = fit_moves(counts, tied, memory.moves, before.moves, steps)
     explained = moves.expected_moves(counts, tied)

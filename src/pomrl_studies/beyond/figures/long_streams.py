@@ -52,9 +52,9 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
     The average regret over a thousand tasks, and the order of the bound on it, on logarithmic axes.
 
-    Tasks are uniform in a ball, and m = 5. Dashed lines show the term in the O of Theorem 2 (E7), scaled to the regret
-    of POMRL(σ) at the last T. Dotted lines show its constant part; at the marked T the term is twice this part. Bands
-    show one standard error.
+    Tasks are uniform in a ball, m = 5, and γ = γ_eval. Dashed lines show the term in the O of Theorem 2 (E7), scaled to
+    the regret of POMRL(σ) at the last T. Dotted lines show its constant part; at the marked T the term is twice this
+    part. Bands show one standard error.
 
     Beyond the paper, whose experiments have at most 30 tasks.
     """

@@ -17,9 +17,10 @@ def parts(page: Page) -> dict[str, str]:
 
 
 def tables(losses: pd.DataFrame) -> dict[str, str]:
-    """Count the cells where each method is best, better or worse.
+    """Summarise the shares of each method.
 
-    Shares are in per cent of the loss of planning on frequencies with gamma_eval.
+    Shares are in per cent of the loss of planning on frequencies with gamma_eval; better is significantly below
+    100 %.
     """
     best = losses["share"] == losses.groupby(["problem", "m"])["share"].transform("min")
     cells = losses.assign(best=best, better=losses["upper"] < 100.0, worse=losses["lower"] > 100.0)

@@ -2,9 +2,10 @@
 
 Planning with online meta-learning, at two similarities of the tasks.
 
-The left panels have the similarity of the paper's figure, the right ones the similarity of the notebook's cells 44, 45,
-55 and 61. Hollow points were read off these cells; the legend has their number and largest |z|. Bands show one standard
-error over 100 runs, or for gamma* in (g) and (h) a bootstrap standard deviation.
+Rows show the loss at gamma_eval, and for ada-POMRL the loss against gamma, the loss at gamma*, and gamma*. Left panels
+have the paper's similarity, right ones the similarity of the notebook's cells 44, 45, 55 and 61. Hollow points were
+read off these cells; the legend has their number and largest |z|. Crosses are numbers that the notebook printed. Bands
+show one standard error over 100 runs, or for gamma* a bootstrap standard deviation.
 """
 
 from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything

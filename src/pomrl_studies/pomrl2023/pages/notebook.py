@@ -27,7 +27,7 @@ def parts(page: Page) -> dict[str, str]:
 
 
 def tables(effects: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
-    """Format the tables, given all effects and all rungs."""
+    """Format the tables of effects and rungs."""
     return {"effects": _effects(effects), "ladder": _ladder(checks)}
 
 

@@ -31,7 +31,7 @@ from pomrl.study import (
 )
 
 S, A, T = 3, 2, 10
-"""States, actions and tasks of the chain MDPs of `regret_coverage`."""
+"""Numbers of states, actions and tasks of the chain MDPs of `regret_coverage`."""
 
 ESTIMATORS = {prior: RegularisedLeastSquares(mixing="paper", prior=prior, similarity="known") for prior in PRIORS}
 """The estimator of POMRL(sigma) with each prior."""
