@@ -30,7 +30,7 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "variant that leaves its folder": (
         "study.yaml",
         ODD.replace("odd", "../odd").format("{}"),
-        ("a valid folder name",),
+        ("must be printable", "../odd"),
     ),
     "two claims of one id": ("claims.py", f"{CLAIM}\n\n{CLAIM.replace('helps', 'h')}", ("helps", "'K1'")),
     "claim about no sweep": ("claims.py", CLAIM.replace('"first"', '"last"'), ("claim K1", "last", "first")),

@@ -228,7 +228,10 @@ def _to_values(config: DictConfig) -> Values:
 
 
 def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
-    """Convert Hydra's configuration; without `hydra`, options are unknown."""
+    """Convert a configuration of Hydra to plain data.
+
+    Options come from `hydra`, by default the key of this name; without both, there are none.
+    """
     register_resolvers()
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
