@@ -82,7 +82,7 @@ def merge(values: Values, update: Values) -> None:
 
 
 def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
-    """Return a copy with one value replaced; KeyError for a missing key or a mapping."""
+    """Return a copy with one value replaced; KeyError if missing or a mapping."""
     name, *below = path
     if isinstance(values[name], dict) != bool(below) or isinstance(value, dict):
         raise KeyError(name)

@@ -96,7 +96,6 @@ def find_module(target: str) -> str:
 
 
 def _with_packages(name: str) -> list[str]:
-    """Return the parent packages of a dotted name, and the name itself."""
     return list(accumulate(name.split("."), "{}.{}".format))
 
 
@@ -265,7 +264,7 @@ def _digest_of_data(name: str, value: Any) -> str:
     if is_alias or isinstance(value, DATA):
         return f"{kind} {value!r}"
     raise ConfigError(
-        f"{name} must be data (numbers, text, numeric arrays, or containers), got a {kind}; "
+        f"{name} must be data (numbers, text, numeric arrays, containers), got a {kind}; "
         f"make it a field of the notebook class, or move the class into a module"
     )
 

@@ -187,7 +187,7 @@ def label(
     without: Label = None,
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Add a tag and a note, remove the tag `without`, and replace plot styles (`looks`)."""
+    """Add a tag and a note, remove the tag `without`, and replace plot styles."""
     looks_text = json.dumps(looks) if looks else None
     for kind, text in ((manifests.TAG, tag), (manifests.NOTE, note), (manifests.LOOKS, looks_text)):
         if text is not None:
