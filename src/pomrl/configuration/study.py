@@ -238,7 +238,7 @@ def shipped_studies() -> list[Study]:
 
 
 def is_study(name: str) -> bool:
-    """Return whether a word is the name of a study."""
+    """Return whether a word is the name or folder of a study."""
     try:
         return (folder_of(name) / DESCRIPTION).is_file()
     except OSError:  # e.g. a name too long for a file

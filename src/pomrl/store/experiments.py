@@ -256,7 +256,10 @@ def usable_experiments() -> list[StoredExperiment]:
 
 
 def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
-    """Find stored experiments by settings; a list matches any of its elements."""
+    """Find stored experiments by settings; a list matches any of its elements.
+
+    StoreError for a key of no stored experiment.
+    """
     settings = {
         stored: stored.flat_settings() for stored in usable_experiments() if tag is None or str(tag) in stored.tags()
     }
