@@ -245,7 +245,7 @@ class _Dependencies:
                     self.add(used, cell.cell_contents)
                 except ValueError as error:
                     raise ConfigError(
-                        f"{name}: the variable {used} has no value; assign one before using the class"
+                        f"{name}: the variable {used} has no value; assign one before use of the class"
                     ) from error
 
 
