@@ -83,6 +83,7 @@ def run(
 
     Raises:
         ConfigError: A setting is wrong.
+        StoreError: Stored runs used other package versions.
         ExecutionError: The experiment failed.
     """
     if config is not None and settings:
@@ -194,6 +195,9 @@ def find(**settings: Any) -> "pd.DataFrame":
 
     Returns:
         A row for each signature, with stored `runs`, `tags`, and settings by dotted keys.
+
+    Raises:
+        StoreError: A key is unknown.
     """
     import pandas as pd
 

@@ -126,7 +126,7 @@ def test_one_experiment_is_loaded(here: Path) -> None:
     ("settings", "said"),
     [
         ({"sigma": [0.01, 0.02]}, "use pomrl.sweep for several values"),
-        ({"sigma": {}}, "sigma must be text, a number or a list of these, got the dict {}"),
+        ({"sigma": {}}, "sigma must be text, a number, a boolean, None or a list of these, got the dict {}"),
         ({"config_dir": "nowhere"}, "nowhere: no such folder of options"),
         ({"dry_run": True}, "dry_run must be False in Python"),
     ],

@@ -33,7 +33,7 @@ def test_a_run_prints_its_folder_last_and_stores_the_table_of_the_contract_once(
     log = (Path(lines[-1]) / "run.log").read_text()
     status, again, said = command(*SMALL)
     assert (status, again) == (0, lines)
-    assert "1 of 1 stored already" in said
+    assert "1 of 1 experiment stored already" in said
     assert (Path(lines[-1]) / "run.log").read_text() == log
 
 

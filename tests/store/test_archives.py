@@ -146,7 +146,7 @@ def test_a_bomb_is_refused_by_what_the_directory_says_before_anything_is_unpacke
     with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as opened:
         opened.writestr("code/zeros", bytes(10**7))
     monkeypatch.setattr(zipfile.ZipFile, "extract", lambda *_: pytest.fail("it was unpacked"))
-    with pytest.raises(store.StoreError, match=r"got 0\.0; set --most 0\.1"):
+    with pytest.raises(store.StoreError, match=r"got 0\.0 GB; set --most 0\.1"):
         archives.import_(archive, max_bytes=10**7)
     monkeypatch.setattr(archives, "MAX_FILES", 2)
     with pytest.raises(store.StoreError, match="at most 2, got 3"):

@@ -63,7 +63,9 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         assert (status, (here / "small").exists()) == (0, False)
         assert {"small/own.py", "beside.py"} <= {*said.splitlines()}
         assert "these files belong to the study small; pomrl reproduce small runs their code\n" in said
-        assert said.endswith("3 added, 0 stored already; pomrl runs --recompute 10 recomputes a sample of them\n")
+        assert said.endswith(
+            "3 experiments added, 0 stored already; pomrl runs --recompute 10 recomputes a sample of them\n"
+        )
         before = stored(here)
         assert "2 have the same bytes again, 0 differ, 1 cannot be recomputed" in pomrl("runs", "--recompute", "10")[1]
 
@@ -71,7 +73,7 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         assert (status, "pomrl runs small --recompute 10 recomputes a sample" in said) == (0, True)
         status, _, said = pomrl("reproduce", "small")
         assert (status, stored(here)) == (0, before), said
-        assert "3 of 3 stored already" in said
+        assert "3 of 3 experiments stored already" in said
         recompute = ("runs", "small", "--recompute", "10")
         assert "3 have the same bytes again, 0 differ, 0 cannot be recomputed" in pomrl(*recompute)[1]
 
@@ -98,6 +100,6 @@ def test_a_study_that_is_installed_is_named(tmp_path: Path) -> None:
     with commands(tmp_path / "here", PYTHONPATH=str(tmp_path / "site-packages")) as pomrl:
         assert "small\tA small study\t1\n" in pomrl("reproduce", "--list")[1]
         assert pomrl("run", "-m", "experiment=small/first")[0] == 0
-        assert "3 of 3 stored already" in pomrl("run", "-m", "experiment=small/first")[2]
+        assert "3 of 3 experiments stored already" in pomrl("run", "-m", "experiment=small/first")[2]
         assert pomrl("reproduce", "small", "claims")[0] == 0
         assert pomrl("export", "study.zip", "small")[0] == 0

@@ -30,7 +30,7 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "variant that leaves its folder": (
         "study.yaml",
         ODD.replace("odd", "../odd").format("{}"),
-        ("a valid folder name",),
+        ("must be printable", "../odd"),
     ),
     "two claims of one id": ("claims.py", f"{CLAIM}\n\n{CLAIM.replace('helps', 'h')}", ("helps", "'K1'")),
     "claim about no sweep": ("claims.py", CLAIM.replace('"first"', '"last"'), ("claim K1", "last", "first")),
@@ -126,7 +126,7 @@ def test_a_folder_without_a_description_is_no_study(here: Path) -> None:
 
 def test_a_name_that_a_folder_cannot_have_is_refused(here: Path) -> None:
     write(here / "folder" / "pomrl")
-    assert "the study pomrl is shipped" in refused(reproduce, "folder/pomrl")
+    assert "the name pomrl is reserved for a shipped study" in refused(reproduce, "folder/pomrl")
     for name in ("my-study", "class"):
         write(here / name)
         assert refused(reproduce, name).startswith(f"{name}: the name of the folder must be a Python identifier")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pomrl import store
 from pomrl.commands.terminal import exit_with, print_frame, printable, progress, warn
-from pomrl.configuration.composed import MOST_JOBS, ConfigError
+from pomrl.configuration.composed import MOST_JOBS, ConfigError, number_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
 from pomrl.results.intervals import CONFIDENCE_PERCENT
@@ -71,14 +71,14 @@ def _check_shared_settings(experiments: Sequence[Experiment]) -> None:
             experiment.execution if key == "execution" else getattr(experiment.request, key)
             for experiment in experiments
         ]
-        if any(value != values[0] for value in values):
-            raise ConfigError(f"{key} must have one value in a sweep, got several")
+        if other := [value for value in values if value != values[0]]:
+            raise ConfigError(f"{key} must have one value in a sweep, got {values[0]} and {other[0]}")
 
 
 def compute_all(experiments: Sequence[Experiment]) -> None:
     """Compute missing runs; exit with status 1 if an experiment fails."""
-    if experiments and compute(experiments):
-        exit_with("not all experiments were computed")
+    if experiments and (failures := compute(experiments)):
+        exit_with(f"{number_of(len(failures), 'experiment')} failed")
 
 
 def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
@@ -94,7 +94,7 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
     if not request.yes:
         check_time_limit(expected)
     if complete := sum(not job.missing for job in jobs):
-        warn(f"{complete} of {len(jobs)} stored already, not computed again; set force=true to recompute")
+        warn(f"{complete} of {number_of(len(jobs), 'experiment')} stored already; set force=true to compute again")
     with progress(expected.runs) as advance:
         failures = work(jobs, advance)
     if failures:

@@ -80,7 +80,6 @@ def study_experiments(study: Study) -> list[Experiment]:
 
 
 def _needed_files(study: Study, experiments: Sequence[Experiment]) -> list[Path]:
-    """Return the files needed by a study; none if it is installed."""
     if study.is_shipped or study.is_installed:
         return []
     root, folder = Path.cwd().resolve(), study.folder

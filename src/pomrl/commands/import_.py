@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pomrl.commands.terminal import agrees, printable, warn
+from pomrl.configuration.composed import number_of
 from pomrl.configuration.sources import DESCRIPTION
 from pomrl.running.stored_settings import refuse_wrong_settings
 from pomrl.store import archives
@@ -35,7 +36,10 @@ def import_(
     for folder in added:
         print(printable(str(folder)))
     command = " ".join(["pomrl runs", *added_studies, "--recompute 10"])  # components of a study need its name
-    warn(f"{len(added)} added, {len(present)} stored already; {command} recomputes a sample of them")
+    warn(
+        f"{number_of(len(added), 'experiment')} added, {len(present):,} stored already; "
+        f"{command} recomputes a sample of them"
+    )
 
 
 def _agrees(files: Sequence[Path], study: str, *, yes: bool) -> bool:

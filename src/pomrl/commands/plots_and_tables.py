@@ -54,7 +54,7 @@ def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **opt
 
 
 def short_name(arguments: Sequence[str]) -> str:
-    """Make a short file name of arguments."""
+    """Make a short file name from arguments."""
     name = re.sub(r"[^\w.-]+", "_", "_".join(arguments).replace(",", "-").replace("=", "_").replace("--", ""))
     if len(name) <= MAX_NAME_CHARACTERS:
         return name

@@ -19,7 +19,7 @@ WIDTH = 80
 """The width of output outside a terminal, in characters."""
 
 QUIET_SECONDS = 30.0
-"""The longest time between two lines of progress."""
+"""The time after which the next finished part prints a line of progress."""
 
 Advance = Callable[[int, int], None]
 """A function of the numbers of finished runs and failed experiments."""
@@ -79,7 +79,7 @@ def print_frame(
 ) -> None:
     """Print a frame in a format of `tables.FORMATS`.
 
-    Narrow terminals get no optional columns. Control characters are removed.
+    In terminals, optional columns are left out in order until the others fit. Control characters are removed.
     """
     stream = sys.stderr if stderr else sys.stdout
     if form != "text" or not stream.isatty():

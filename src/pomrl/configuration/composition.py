@@ -172,7 +172,6 @@ class Composer(ConfigLoaderImpl):
         return lines
 
     def _sets_a_value(self, override: Override) -> bool:
-        """Return whether an override only sets an existing key outside of groups."""
         changes = override.is_add() or override.is_force_add() or override.is_delete() or override.package
         return not changes and "/" not in override.key_or_group and override.key_or_group not in self._groups
 
@@ -228,7 +227,7 @@ def _to_values(config: DictConfig) -> Values:
 
 
 def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
-    """Convert Hydra's configuration; without `hydra`, options are unknown."""
+    """Convert a Hydra configuration; options come from `hydra` or its key `hydra`."""
     register_resolvers()
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])

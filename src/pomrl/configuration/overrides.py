@@ -48,5 +48,6 @@ def _text(name: str, value: Any) -> str:
     if _is_sequence(value):
         return "[" + ",".join(_text(name, element) for element in cast(Sequence[Any], value)) + "]"
     raise ConfigError(
-        f"{key(name)} must be text, a number or a list of these, got the {type(value).__name__} {value!r}"
+        f"{key(name)} must be text, a number, a boolean, None or a list of these, "
+        f"got the {type(value).__name__} {value!r}"
     )

@@ -153,7 +153,7 @@ def _class(group: str, values: Any) -> Any:
 
 
 def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
-    """Construct an object; ConfigError for the first bad key, after a prefix."""
+    """Construct an object; ConfigError for the first bad key, written after `prefix`."""
     try:
         return cls(**arguments)
     except ValidationError as invalid:

@@ -56,7 +56,7 @@ def _scalar(text: Any) -> Any:
 
 
 def with_typed_environment(value: Any) -> Any:
-    """Convert each lone `${oc.env:NAME}` to a number if possible."""
+    """Wrap each lone `${oc.env:NAME}` in the resolver `scalar`, for typed values."""
     if isinstance(value, dict):
         return {key: with_typed_environment(inner) for key, inner in cast(dict[str, Any], value).items()}
     if isinstance(value, list):
@@ -82,7 +82,7 @@ def merge(values: Values, update: Values) -> None:
 
 
 def with_value(values: Values, path: Sequence[str], value: Any) -> Values:
-    """Return a copy with one value replaced; KeyError for missing or nested keys."""
+    """Return a copy with one value replaced; KeyError if missing or a mapping."""
     name, *below = path
     if isinstance(values[name], dict) != bool(below) or isinstance(value, dict):
         raise KeyError(name)

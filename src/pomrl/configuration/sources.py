@@ -57,7 +57,7 @@ class Sources:
         return [paths[name] for name in sorted(paths)]
 
     def with_study(self, folder: Path) -> "Sources":
-        """Add a study; ConfigError if it hides a shipped option."""
+        """Add a study; ConfigError if it hides another folder's option."""
         self._refuse_hidden(folder.resolve() / "conf")
         return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
 
@@ -73,8 +73,10 @@ class Sources:
             if path.relative_to(folder or path).parts[0] in (*GROUPS, "experiment"):
                 raise ConfigError(f"{path}: a file of options must end in .yaml; rename it")
         for path in sorted(folder.glob("*/*.yaml")) if folder and folder.resolve() not in self.folders else ():
-            if any((other / path.parent.name / path.name).exists() for other in self.folders):
-                raise ConfigError(f"{path}: the option {path.parent.name}={path.stem} is shipped; choose another name")
+            same = [other / path.parent.name / path.name for other in self.folders]
+            if hidden := next(filter(Path.exists, same), None):
+                option = f"{path.parent.name}={path.stem}"
+                raise ConfigError(f"{path}: the option {option} exists already in {hidden}; choose another name")
 
 
 @cache
@@ -161,7 +163,7 @@ PUBLISHED = Sources(beside_the_package("conf"))
 
 
 def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
-    """Return an option's plot style from the first folder with the option."""
+    """Return an option's plot style from the first folder with the option, or None."""
     folder = next((folder for folder in folders if (folder / group / f"{option}.yaml").is_file()), None)
     if folder is None or not (path := folder / LOOKS).is_file():
         return None

@@ -158,7 +158,7 @@ class Study:
         file = f"{module.replace('.', '/')}.py"
         variant = getattr(self.module(module), function, None) if (self.folder / file).is_file() else None
         if not isinstance(variant, Variant):
-            raise ConfigError(f"{where}={value}: no function with @variant of this name in {file}")
+            raise ConfigError(f"{where}={value}: no function {function} with @variant in {file}")
         return replace(variant, name=name)
 
     @property
@@ -167,12 +167,12 @@ class Study:
 
     @cached_property
     def families(self) -> Mapping[str, Family]:
-        """The families of `variants.py` by name; ConfigError if variants share names."""
+        """The families of `variants.py` by name; ConfigError if judged variants share names."""
         members = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
         families = {family.name: family for family in members if isinstance(family, Family)}
         names = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
         if twice := [name for name in names if names.count(name) > 1 and name not in self.described.variants]:
-            raise ConfigError(f"{self.word}/variants.py: two families have the variant {twice[0]}")
+            raise ConfigError(f"{self.word}/variants.py: two families have the variant {twice[0]}; rename one")
         return families
 
     def family(self, name: str) -> Family:
@@ -238,7 +238,7 @@ def shipped_studies() -> list[Study]:
 
 
 def is_study(name: str) -> bool:
-    """Return whether a word is the name of a study."""
+    """Return whether a word is the name or folder of a study."""
     try:
         return (folder_of(name) / DESCRIPTION).is_file()
     except OSError:  # e.g. a name too long for a file
@@ -261,7 +261,7 @@ def find(name: str) -> Study:
 def refuse_name(name: str, start: str) -> None:
     """Raise a ConfigError for an invalid name of a user's study."""
     if name in {*(folder.name for folder in shipped_folders()), *FORMER_NAMES}:
-        raise ConfigError(f"{start}: the study {name} is shipped; rename the folder")
+        raise ConfigError(f"{start}: the name {name} is reserved for a shipped study; choose another name")
     if not name.isidentifier() or iskeyword(name):
         raise ConfigError(f"{start}: the name of the folder must be a Python identifier, such as my_study")
 

@@ -77,7 +77,7 @@ def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = N
     """Return the overrides of each axis of each sweep, one for each value.
 
     `experiment=a,b` selects two sweeps with separate axes; otherwise the primary configuration has the `axes`.
-    ConfigError if a sweep is unknown or empty, or an axis has too many values.
+    ConfigError if a sweep is unknown, all sweeps are empty, or an axis has too many values.
     """
     extra = [line for line in overrides if not line.startswith("experiment=")]
     named = [*chain.from_iterable(composer.choices({}, [line])[0] for line in overrides if line not in extra)]
@@ -87,7 +87,11 @@ def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = N
     expanded = [composer.choices(sweep_axes, extra) for sweep_axes in sweeps]
     if not any(map(all, expanded)):
         empty = [override for override in overrides if not all(composer.choices({}, [override]))]
-        raise ConfigError(f"{', '.join(empty) or 'the axis of a sweep'}: an axis must have values")
+        axes_of_files = chain.from_iterable(sweep_axes.items() for sweep_axes in sweeps)
+        empty = empty or [
+            f"{key}={values}" for key, values in axes_of_files if not all(composer.choices({key: values}))
+        ]
+        raise ConfigError(f"{', '.join(dict.fromkeys(empty))}: an axis must have values")
     return expanded
 
 

@@ -40,7 +40,7 @@ class Variant:
     runs: int = 0
     """The number of runs for its claims; 0 for the number of the study."""
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Remarks on claims under this variant, by id."""
+    """Remarks on claims under this variant, by id of the claim."""
     is_single: bool = False
     """Whether it makes one of many changes, reported on pages."""
     sweeps: Mapping[str, Mapping[str, Any] | None] | None = None
@@ -48,7 +48,9 @@ class Variant:
 
     def __post_init__(self) -> None:
         if not self.name.isprintable() or not {*self.name}.isdisjoint("/\\") or self.name.startswith("."):
-            raise ConfigError(f"the name of a variant must be a valid folder name, got {self.name!r}")
+            raise ConfigError(
+                f"the name of a variant must be printable, without / or \\, not starting with a dot, got {self.name!r}"
+            )
 
     def sets(self, override: str, options: Mapping[str, str]) -> bool:
         return override in self.overrides_of(VariantJob("", (), {**dict.fromkeys(GROUPS, ""), **options}))

@@ -112,6 +112,7 @@ def _scheduler(named: str | None) -> str:
     for tls:// come from the Dask configuration.
     """
     configured = dask.config.get("scheduler-address", None) or dask.config.get("scheduler-file", None)
+    source = "execution.address=" if named else "the Dask configuration: "
     if not (named := named or configured):
         raise ExecutionError(
             "execution=dask needs a scheduler; set execution.address, or the scheduler in the Dask configuration"
@@ -128,7 +129,7 @@ def _scheduler(named: str | None) -> str:
         return address
     except Exception as error:  # Dask may raise anything, depending on the server
         with_these = " to these certificates" if address.startswith("tls:") else ""
-        raise ExecutionError(f"execution.address={named}: no Dask scheduler answers{with_these}") from error
+        raise ExecutionError(f"{source}{named}: no Dask scheduler answers{with_these}") from error
 
 
 def _call(pickled: bytes) -> Any:

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from pomrl.execution.engine import Execution, ExecutionError, Parallel
 
 SHORT_WORK_SECONDS = 5.0
-"""The work below which starting processes takes longer than it saves."""
+"""The estimated seconds of work below which starting processes takes longer than it saves."""
 
 PR_SET_PDEATHSIG = 1
 """The prctl option of Linux for a signal to a process when its parent ends."""

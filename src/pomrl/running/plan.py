@@ -116,7 +116,7 @@ class WorkEstimate:
     runs: int
     """Runs to compute, summed over experiments."""
     seconds: float
-    """Time in one process, within a factor of about 3 for dense models and the compiled engine."""
+    """Seconds in one process, within a factor of about 3 for dense models and the compiled engine."""
     workers: int
 
     def __str__(self) -> str:
@@ -125,7 +125,7 @@ class WorkEstimate:
 
 
 def estimate(jobs: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
-    """Estimate the work of `times` equal sweeps; shared experiments count once."""
+    """Estimate the work of `times` equal sweeps; shared runs count once."""
     unfinished = [job for job in find_unfinished(jobs) if job.missing]
     runs = times * sum(job.runs_missing for job in unfinished)
     seconds = times * sum((job.seconds for job in unfinished), 0.0)

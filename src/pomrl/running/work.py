@@ -259,7 +259,7 @@ def _finish(job: PlannedExperiment, requests: Sequence[Request]) -> PlannedExper
 
 
 def refuse_failures(failures: Mapping[str, Failure]) -> None:
-    """Raise an ExecutionError if a method has failed."""
+    """Raise an ExecutionError if any method has failed."""
     if failures:
         raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))
 

@@ -13,6 +13,7 @@ import shutil
 import stat
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,8 +30,8 @@ MAX_FILES = 200_000
 """The limit on the number of files in an archive."""
 
 _CONTENT_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
-_NAME_ERRORS = (FileExistsError, IsADirectoryError, NotADirectoryError)  # a name of both a file and a folder
 """Errors of `zipfile` for a damaged archive."""
+_NAME_ERRORS = (FileExistsError, IsADirectoryError, NotADirectoryError)  # a name of both a file and a folder
 
 
 def export(path: Path, stored: Sequence[StoredExperiment], extra_files: Mapping[str, Path] | None = None) -> int:
@@ -69,7 +70,8 @@ def import_(
     ConfigError for an experiment with wrong settings. Return the added folders, and the folders already stored.
 
     Raises:
-        StoreError: The archive is invalid, too large or damaged, or would change a file of the study. Nothing is added.
+        StoreError: The archive is missing, invalid, too large or damaged, or would change a file of the study. Nothing
+            is added.
     """
     root().mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".import-", dir=outputs()) as name:
@@ -105,10 +107,12 @@ def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.
         raise StoreError(f"the number of files must be at most {MAX_FILES:,}, got {len(entries):,}")
     if (total := sum(entry.file_size for entry in entries) / 1e9) > max_bytes / 1e9:
         raise StoreError(
-            f"the unpacked size must be at most {max_bytes / 1e9:.1f} GB, got {total:.1f}; set --most {total + 0.1:.1f}"
+            f"the unpacked size must be at most {max_bytes / 1e9:.1f} GB, got {total:.1f} GB; "
+            f"set --most {total + 0.1:.1f}"
         )
-    if len({entry.filename.casefold() for entry in entries}) < len(entries):
-        raise StoreError("two files must not have the same name, ignoring case")
+    names = Counter(entry.filename.casefold() for entry in entries)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise StoreError(f"{twice[0]}: two files must not have the same name, ignoring case")
     for entry in entries:
         is_file = stat.S_IFMT(entry.external_attr >> 16) in (0, stat.S_IFREG)
         if not (is_file and _is_expected(entry.filename.split("/"))):

@@ -51,7 +51,7 @@ def parse_name(name: str) -> StoredBlock | None:
 
 
 def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
-    """Encode a block's table as Parquet, without dictionaries or statistics."""
+    """Encode a table of runs as Parquet, without dictionaries or statistics."""
     arrays = {str(name): column.to_numpy(SCHEMA.get(str(name))) for name, column in table.items()}
     encoded = pa.table({name: pa.array(array, from_pandas=True) for name, array in arrays.items()})
     buffer = pa.BufferOutputStream()
@@ -110,8 +110,9 @@ def decode(
     columns = {name: table[name].to_numpy() for name in ["run", *names]}
     if len(columns["run"]) % len(runs) or (np.array(runs) != columns["run"].reshape(len(runs), -1).T).any():
         raise ValueError("the column run does not match the runs of the block")
-    if not all(np.isfinite(columns[name]).all() for name in names if name not in NON_FINITE_COLUMNS):
-        raise ValueError("numbers are missing or infinite")
+    finite = (name for name in names if name not in NON_FINITE_COLUMNS)
+    if bad := [name for name in finite if not np.isfinite(columns[name]).all()]:
+        raise ValueError(f"the column {bad[0]} has missing or infinite numbers")
     return {name: columns[name] for name in names}
 
 
@@ -119,10 +120,15 @@ def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:
     # Checked before any column is read.
     types = {name: pa.from_numpy_dtype(SCHEMA.get(name, "float64")) for name in shape.names}
     if dict(zip(schema.names, schema.types, strict=True)) != types or len(schema.names) != len(types):
-        raise ValueError("the columns or their types are wrong")
+        expected = ", ".join(f"{name} ({kind})" for name, kind in types.items())
+        got = ", ".join(f"{name} ({kind})" for name, kind in zip(schema.names, schema.types, strict=True))
+        raise ValueError(f"the columns must be {expected}, got {got}")
     G, remainder = divmod(rows, runs * shape.T)
     if remainder or G not in shape.gammas:
-        raise ValueError(f"the number of rows is wrong, got {rows}")
+        raise ValueError(
+            f"the number of rows must be {runs * shape.T} (runs x tasks) times an allowed number of discount factors, "
+            f"got {rows}"
+        )
 
 
 def _owner(signature: str, runs: range) -> dict[bytes, bytes]:

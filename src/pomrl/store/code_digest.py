@@ -91,12 +91,11 @@ def find_module(target: str) -> str:
     """Find the defining module of a class, possibly nested, by its dotted name."""
     module = next((name for name in reversed(_with_packages(target)[:-1]) if _source(name)), None)
     if module is None:
-        raise ModuleNotFoundError(f"the source of {target} is not found")
+        raise ModuleNotFoundError(f"{target}: no source file found for its module")
     return module
 
 
 def _with_packages(name: str) -> list[str]:
-    """Return the parent packages of a dotted name, and the name itself."""
     return list(accumulate(name.split("."), "{}.{}".format))
 
 
@@ -182,7 +181,7 @@ NAME_DIGITS = 8
 
 
 def mark_notebook_classes(components: Iterable[object]) -> None:
-    """Set the source digest of components' notebook classes; ConfigError if impossible."""
+    """Set the source digest of components' notebook classes; ConfigError if a dependency has none."""
     for cls in {type(component) for component in components}:
         if is_of_session(cls):
             setattr(cls, SOURCE, class_digest(cls)[:NAME_DIGITS])
@@ -245,7 +244,9 @@ class _Dependencies:
                 try:
                     self.add(used, cell.cell_contents)
                 except ValueError as error:
-                    raise ConfigError(f"{name}: the variable {used} has no value") from error
+                    raise ConfigError(
+                        f"{name}: the variable {used} has no value; assign one before use of the class"
+                    ) from error
 
 
 def _digest_of_data(name: str, value: Any) -> str:
@@ -263,7 +264,7 @@ def _digest_of_data(name: str, value: Any) -> str:
     if is_alias or isinstance(value, DATA):
         return f"{kind} {value!r}"
     raise ConfigError(
-        f"{name} must be data (numbers, text, arrays or lists), got a {kind}; "
+        f"{name} must be data (numbers, text, numeric arrays, containers), got a {kind}; "
         f"make it a field of the notebook class, or move the class into a module"
     )
 

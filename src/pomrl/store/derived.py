@@ -40,7 +40,7 @@ class DerivedFiles:
             raise StoreError(f"{error}; repeat the command that made it") from error
 
     def content(self, name: str) -> bytes:
-        """Read a file; StoreError if missing in the sidecar or damaged."""
+        """Read a file; StoreError if the file or sidecar is missing or damaged."""
         path, sidecar = self.sidecar.with_name(name), self.read_sidecar()
         if _digest(content := files.content(path)) != sidecar["files"].get(name):
             command = sidecar.get("command")
@@ -121,7 +121,7 @@ class Simulation:
 
     @property
     def sequences(self) -> int:
-        """The number of simulated sequences; 0 if the table has none."""
+        """The number of simulated sequences; 0 without a parameter `sequences`."""
         return self.parameters.get("sequences", 0)
 
     @property
@@ -146,7 +146,7 @@ class Simulation:
     def load(self) -> "pd.DataFrame":
         """Load the stored table; StoreError if it is missing or damaged."""
         if not self.is_stored:
-            raise StoreError(f"the simulation {self.name} is missing or damaged; run pomrl reproduce")
+            raise StoreError(f"the simulation {self.name} is missing or damaged; run pomrl reproduce STUDY")
         import pandas as pd
 
         return pd.read_parquet(BytesIO(self.files.content(TABLE)))

@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.parsing import Experiment, Label
-from pomrl.configuration.settings import component_classes, scientific_settings
+from pomrl.configuration.settings import component_classes, flat_settings, scientific_settings
 from pomrl.science.gamma_schedules import Hindsight
 from pomrl.science.gamma_star import in_hindsight
 from pomrl.store import block_files, files, manifests
@@ -48,8 +48,19 @@ def signature(experiment: Experiment) -> str:
         try:
             cache["signature"] = manifests.compute_signature(settings, schema=SCHEMA_VERSION, code=code)
         except (TypeError, ValueError) as error:
-            raise ConfigError(f"fields of components must be text, numbers or lists of these ({error})") from error
+            key, value = next(item for item in flat_settings(settings, {}).items() if not _is_json(item[1]))
+            raise ConfigError(
+                f"{key} must be a JSON value (text, a number, a boolean, None or a list), got {value!r}"
+            ) from error
     return cache["signature"]
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, sort_keys=True)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def lookup(experiment: Experiment) -> StoredExperiment:
@@ -95,7 +106,11 @@ def open_experiment(
     if before and not force and _releases(before.versions) == _releases(present) and before.versions != present:
         present = before.versions if gives_same_bytes(stored) else present
     if before and before.versions != present and not force:
-        versions = ", ".join(f"{package} {version}" for package, version in before.versions.items())
+        versions = ", ".join(
+            f"{package} {version}, now {present.get(package)}"
+            for package, version in before.versions.items()
+            if version != present.get(package)
+        )
         raise StoreError(
             f"{stored.folder}: runs were computed with other package versions ({versions}); "
             "set force=true to compute them again"
@@ -172,7 +187,7 @@ def label(
     without: Label = None,
     looks: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Add a tag and a note, remove the tag `without`, and replace looks."""
+    """Add a tag and a note, remove the tag `without`, and replace plot styles."""
     looks_text = json.dumps(looks) if looks else None
     for kind, text in ((manifests.TAG, tag), (manifests.NOTE, note), (manifests.LOOKS, looks_text)):
         if text is not None:
@@ -186,7 +201,7 @@ def label(
 
 
 def complete(stored: StoredExperiment) -> None:
-    """Record the number of complete runs as the name of an empty file."""
+    """Record the number of complete runs in the name of an empty file."""
     if stored.promised() < (runs := stored.contiguous()):
         files.write(stored.folder / name_of_count(runs), b"")
 
@@ -241,7 +256,10 @@ def usable_experiments() -> list[StoredExperiment]:
 
 
 def find(tag: object = None, **filters: Any) -> list[StoredExperiment]:
-    """Find stored experiments by settings; a list matches any of its elements."""
+    """Find stored experiments by settings; a list matches any of its elements.
+
+    StoreError for a key of no stored experiment.
+    """
     settings = {
         stored: stored.flat_settings() for stored in usable_experiments() if tag is None or str(tag) in stored.tags()
     }
@@ -266,5 +284,7 @@ def by_signature(start: str) -> StoredExperiment:
     """
     matches = [stored for stored in all_experiments() if stored.signature.startswith(start)]
     if len(matches) != 1:
-        raise StoreError(f"the signature {start} must match one stored experiment, got {len(matches)}")
+        raise StoreError(
+            f"the signature {start} must match one stored experiment, got {len(matches)}; pomrl runs lists all"
+        )
     return matches[0]

@@ -15,6 +15,7 @@ from pomrl.outputs import StoreError as StoreError
 from pomrl.outputs import outputs
 
 SCHEMA_VERSION = 2
+"""The version of the file formats."""
 BLOCK = 200
 """The number of runs per file. Smaller blocks take longer to store; larger ones lose more if a process is killed."""
 
@@ -114,7 +115,7 @@ def check_writable(folder: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or folder."""
+    """Remove a file or folder, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     path.unlink(missing_ok=True)

@@ -63,7 +63,7 @@ class Provenance:
     commit: str | None
     """The git commit; None outside of a repository."""
     dirty: bool | None
-    """Whether files had changed since the commit."""
+    """Whether files differed from the commit; None outside of a repository."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Manifest:
         return f"{(self.provenance.commit or self.provenance.start[:10])[:10]}+{self.code[:4]}"
 
     def is_outdated(self) -> bool:
-        """Return whether the code has changed since; False without its source."""
+        """Return whether the code or file format has changed; False without source."""
         try:
             return (code_digest(component_classes(self.settings)), self.schema) != (self.code, SCHEMA_VERSION)
         except (ImportError, OSError, SyntaxError, ValueError):

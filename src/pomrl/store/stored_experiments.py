@@ -27,7 +27,7 @@ MAX_ATTEMPTS = 3
 """The number of attempts to list consistent files while another process replaces them."""
 
 MAX_GAMMAS = 10_000
-"""The largest number of discount factors per task in a user's schedule."""
+"""The exclusive upper limit on the number of discount factors per task in a user's schedule."""
 
 _COUNT = re.compile(rf"runs-(\d{{6,9}})\{COMPLETE}")
 
@@ -228,6 +228,8 @@ class StoredExperiment:
         n_complete = self.contiguous()
         n_runs = n_complete if runs is None else runs
         if n_complete < n_runs or n_runs <= 0:
+            if runs is not None and runs <= 0:
+                raise StoreError(f"{self.folder}: the number of runs must be at least 1, got {runs}")
             raise StoreError(f"{self.folder}: {n_complete} of {max(n_runs, 1)} runs are stored")
         return n_runs
 
