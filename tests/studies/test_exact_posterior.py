@@ -40,5 +40,5 @@ def test_transitions_that_no_model_has_are_refused() -> None:
     candidates = np.array([[[[1.0, 0.0]], [[0.5, 0.5]]], [[[1.0, 0.0]], [[1.0, 0.0]]]])
     seen = np.array([[[[1, 0]], [[1, 0]]], [[[1, 0]], [[0, 1]]]])
     np.testing.assert_array_equal(posterior_mean(seen, candidates)[1], candidates[0])
-    with pytest.raises(ValueError, match="run 1: none of the 1 candidate models allows the observed transitions"):
+    with pytest.raises(ValueError, match="none of the 1 candidate models allows the observed transitions of a run"):
         posterior_mean(seen, candidates[1:])

@@ -48,7 +48,8 @@ def signature(experiment: Experiment) -> str:
         try:
             cache["signature"] = manifests.compute_signature(settings, schema=SCHEMA_VERSION, code=code)
         except (TypeError, ValueError) as error:
-            key, value = next(item for item in flat_settings(settings, {}).items() if not _is_json(item[1]))
+            bad = (item for item in flat_settings(settings, {}).items() if not _is_json(item[1]))
+            key, value = next(bad, ("a field of a component", error))
             raise ConfigError(
                 f"{key} must be a JSON value (text, a number, a boolean, None or a list), got {value!r}"
             ) from error

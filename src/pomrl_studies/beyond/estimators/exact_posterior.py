@@ -46,9 +46,7 @@ def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> 
         log_likelihood[:, i] = np.where(impossible, -np.inf, terms.sum(1))
     best = np.where(beyond, -np.inf, log_likelihood.max(1, keepdims=True))
     if not np.isfinite(best).all():
-        raise ValueError(
-            f"run {int(np.argmin(np.isfinite(best)))}: none of the {k} candidate models allows the observed transitions"
-        )
+        raise ValueError(f"none of the {k} candidate models allows the observed transitions of a run")
     weight = np.exp(log_likelihood - best)
     weight /= weight.sum(1, keepdims=True)
     mean = np.zeros(counts.shape)
