@@ -27,6 +27,11 @@ from pomrl.science.problem import Problem
 
 HEAD = """# The configuration
 
+Find the meaning, values and default of each key here. Keys without a group are in [the experiment](#the-experiment) and
+[runs and labels](#runs-and-labels). The groups are:
+
+{groups}
+
 Select an option as `group=option`, and set a key of a group as `group.key=value`. The column *options* lists the
 options with a key; it is empty if all options have the key, and " repeats the entry above. The column *default* begins
 with the most common default. Other defaults follow with their options.
@@ -36,6 +41,20 @@ The defaults follow the paper with its errors corrected. `reading=printed` selec
 the paper ([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), and E1, E2, ... its errors
 ([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)). `python -m docs.build.configuration` writes this page.
 """
+
+ABOUT = {
+    "task_distribution": "the tasks",
+    "stream": "how tasks follow one another",
+    "data": "how transitions are sampled",
+    "meta_batch": "data for meta-learning",
+    "estimator": "the learner",
+    "gamma_schedule": "the discount factor of planning",
+    "planner": "how policies are computed",
+    "agent": "planning, or another way to policies",
+    "metric": "what is measured",
+    "execution": "where runs are computed",
+}
+"""What each group determines."""
 
 DITTO = '"'
 """The sign for a repeated cell."""
@@ -62,7 +81,8 @@ def configuration(sources: Sources) -> str:
         _section("The experiment", _rows(Problem, {"default": defaults.problem}, PROBLEM_KEYS)),
         _section("Runs and labels", _rows(Request, {"default": defaults.request}, REQUEST_KEYS)),
     ]
-    return "\n".join([HEAD, *top, *(_group(sources, group) for group in GROUPS)])
+    head = HEAD.format(groups=", ".join(f"[{group}](#{group}) ({ABOUT[group]})" for group in GROUPS))
+    return "\n".join([head, *top, *(_group(sources, group) for group in GROUPS)])
 
 
 def _group(sources: Sources, group: str) -> str:

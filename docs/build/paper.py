@@ -31,9 +31,10 @@ LABEL = re.compile(r"(Eq\.|Alg\.|Algorithms?|Theorem|Prop\.) (?:\((\d+)\)|(\d+))
 
 HEAD = """# From the paper to the code
 
-This page lists {equations} equations, {algorithms} algorithms, {figures} figures and {claims} claims. Equations are
-numbered as in the paper; there are 26 if the lines of Eq. 14 to 16 are counted separately. The column *one file* links
-to lines of [`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py). The column *library* links to lines that
+Find the code and the verdict of an equation here: {equations} [equations](#equations), {algorithms}
+[algorithms](#algorithms), [other definitions](#others), {figures} [figures](#figures) and {claims} [claims](#claims).
+Equations are numbered as in the paper; there are 26 if the lines of Eq. 14 to 16 are counted separately. The column
+*one file* links to lines of [`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py). The column *library* links to lines that
 experiments, claims or figures execute.
 
 Verdicts: {signs}. Three signs are the verdicts
