@@ -27,10 +27,10 @@ from pomrl.science.problem import Problem
 
 HEAD = """# The configuration
 
-Find the meaning, values and default of each key here. Keys without a group are in [the experiment](#the-experiment) and
-[runs and labels](#runs-and-labels). The groups are:
+Find a key, its values and its default here: in [the experiment](#the-experiment), in [runs and labels](#runs-and-labels),
+or in a group:
 
-{groups}
+{groups}.
 
 Select an option as `group=option`, and set a key of a group as `group.key=value`. The column *options* lists the
 options with a key; it is empty if all options have the key, and " repeats the entry above. The column *default* begins
@@ -39,20 +39,20 @@ with the most common default. Other defaults follow with their options.
 The defaults follow the paper with its errors corrected. `reading=printed` selects the paper as printed, and
 `reading=computed` the authors' notebook. Keys on the command line override a reading. R1, R2, ... are ambiguities of
 the paper ([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), and E1, E2, ... its errors
-([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)). `python -m docs.build.configuration` writes this page.
+([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)).
 """
 
 ABOUT = {
-    "task_distribution": "the tasks",
-    "stream": "how tasks follow one another",
-    "data": "how transitions are sampled",
+    "task_distribution": "tasks",
+    "stream": "order of tasks",
+    "data": "sampling",
     "meta_batch": "data for meta-learning",
-    "estimator": "the learner",
-    "gamma_schedule": "the discount factor of planning",
-    "planner": "how policies are computed",
-    "agent": "planning, or another way to policies",
+    "estimator": "learner",
+    "gamma_schedule": "γ",
+    "planner": "policies",
+    "agent": "planning or another method",
     "metric": "what is measured",
-    "execution": "where runs are computed",
+    "execution": "one machine or several",
 }
 """What each group determines."""
 
