@@ -30,7 +30,7 @@ HEAD = """# The configuration
 Find a key, its values and its default here: in [the experiment](#the-experiment), in [runs and labels](#runs-and-labels),
 or in a group:
 
-{groups}.
+{groups}
 
 Select an option as `group=option`, and set a key of a group as `group.key=value`. The column *options* lists the
 options with a key; it is empty if all options have the key, and " repeats the entry above. The column *default* begins
@@ -81,7 +81,7 @@ def configuration(sources: Sources) -> str:
         _section("The experiment", _rows(Problem, {"default": defaults.problem}, PROBLEM_KEYS)),
         _section("Runs and labels", _rows(Request, {"default": defaults.request}, REQUEST_KEYS)),
     ]
-    head = HEAD.format(groups=", ".join(f"[{group}](#{group}) ({ABOUT[group]})" for group in GROUPS))
+    head = HEAD.format(groups="\n".join(f"- [{group}](#{group}): {ABOUT[group]}" for group in GROUPS))
     return "\n".join([head, *top, *(_group(sources, group) for group in GROUPS)])
 
 

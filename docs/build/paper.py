@@ -33,7 +33,7 @@ HEAD = """# From the paper to the code
 
 Find the code and the verdict of an equation here: {equations} [equations](#equations), {algorithms}
 [algorithms](#algorithms), [other definitions](#others), {figures} [figures](#figures) and {claims} [claims](#claims).
-With the lines of Eq. 14 to 16 counted separately, there are 26 equations. The column *one file* links to lines of
+The column *one file* links to lines of
 [`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py), and *library* to lines that experiments, claims or figures
 execute.
 
