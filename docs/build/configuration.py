@@ -27,8 +27,8 @@ from pomrl.science.problem import Problem
 
 HEAD = """# The configuration
 
-Find a key, its values and its default here: in [the experiment](#the-experiment), in [runs and labels](#runs-and-labels),
-or in a group:
+Find a key, its values and its default here: in [the experiment](#the-experiment),
+[runs and labels](#runs-and-labels), or a group:
 
 {groups}
 
