@@ -27,6 +27,11 @@ from pomrl.science.problem import Problem
 
 HEAD = """# The configuration
 
+Find a key, its values and its default here: in [the experiment](#the-experiment),
+[runs and labels](#runs-and-labels), or a group:
+
+{groups}
+
 Select an option as `group=option`, and set a key of a group as `group.key=value`. The column *options* lists the
 options with a key; it is empty if all options have the key, and " repeats the entry above. The column *default* begins
 with the most common default. Other defaults follow with their options.
@@ -34,8 +39,22 @@ with the most common default. Other defaults follow with their options.
 The defaults follow the paper with its errors corrected. `reading=printed` selects the paper as printed, and
 `reading=computed` the authors' notebook. Keys on the command line override a reading. R1, R2, ... are ambiguities of
 the paper ([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), and E1, E2, ... its errors
-([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)). `python -m docs.build.configuration` writes this page.
+([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)).
 """
+
+ABOUT = {
+    "task_distribution": "tasks",
+    "stream": "order of tasks",
+    "data": "sampling",
+    "meta_batch": "data for meta-learning",
+    "estimator": "learner",
+    "gamma_schedule": "γ",
+    "planner": "policies",
+    "agent": "planning or another method",
+    "metric": "what is measured",
+    "execution": "one machine or several",
+}
+"""What each group determines."""
 
 DITTO = '"'
 """The sign for a repeated cell."""
@@ -62,7 +81,8 @@ def configuration(sources: Sources) -> str:
         _section("The experiment", _rows(Problem, {"default": defaults.problem}, PROBLEM_KEYS)),
         _section("Runs and labels", _rows(Request, {"default": defaults.request}, REQUEST_KEYS)),
     ]
-    return "\n".join([HEAD, *top, *(_group(sources, group) for group in GROUPS)])
+    head = HEAD.format(groups="\n".join(f"- [{group}](#{group}): {ABOUT[group]}" for group in GROUPS))
+    return "\n".join([head, *top, *(_group(sources, group) for group in GROUPS)])
 
 
 def _group(sources: Sources, group: str) -> str:

@@ -31,17 +31,16 @@ LABEL = re.compile(r"(Eq\.|Alg\.|Algorithms?|Theorem|Prop\.) (?:\((\d+)\)|(\d+))
 
 HEAD = """# From the paper to the code
 
-This page lists {equations} equations, {algorithms} algorithms, {figures} figures and {claims} claims. Equations are
-numbered as in the paper; there are 26 if the lines of Eq. 14 to 16 are counted separately. The column *one file* links
-to lines of [`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py). The column *library* links to lines that
-experiments, claims or figures execute.
+Find the code and the verdict of an equation here: {equations} [equations](#equations), {algorithms}
+[algorithms](#algorithms), [other definitions](#others), {figures} [figures](#figures) and {claims} [claims](#claims).
+The column *one file* links to lines of
+[`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py), and *library* to lines that experiments, claims or figures
+execute.
 
 Verdicts: {signs}. Three signs are the verdicts
 on the paper as printed, as repaired, and as computed by the authors' notebook. A single sign is the verdict on the
 printed text; signs in parentheses are the verdicts on its parts. Definitions and steps of proofs have no verdict. Steps
 link to the corrected proof (theory) and to errors in the printed proof (E1, E2, ...).
-
-`python -m docs.build.paper` makes this page from `src/pomrl_studies/pomrl2023/paper.csv`.
 """
 
 OF_FIGURES = """`pomrl reproduce pomrl2023 figures --only 4` draws Figure 4. The files
