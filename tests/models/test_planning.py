@@ -169,7 +169,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         r"policies of integers must be \[G, S\] with S = 2, got \[1, 2, 1\]",
     ),
     "no table": (lambda: pomrl.from_gymnasium(object()), "object has no table of transitions P"),
-    "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same models"),
+    "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same number of models"),
     "a sparse row that sums to more": (lambda: pomrl.plan(changed(16, 1.5), R, GAMMAS), r"P\[5, 1\] must be a distr"),
     "an action of another size": (lambda: pomrl.plan([EACH[0], ROWS], R, GAMMAS), r"P\[1\] must be a sparse"),
     "rewards of another shape": (lambda: pomrl.plan(ROWS, R[:-1], GAMMAS), r"R must be \[S\] or \[S, A\] = \[200"),
