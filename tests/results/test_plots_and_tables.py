@@ -154,7 +154,10 @@ class TestPlots:
             ("--y gamma --x gamma", "x and y must differ, got gamma for both"),
             ("--task 2", "task must be all if x is the task, got 2; choose another x"),
             ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); available: "),
-            ("estimator=pomrl --against estimator=pomrl", "all selected experiments have the reference method"),
+            (
+                "estimator=pomrl --against estimator=pomrl",
+                "all selected experiments have estimator=pomrl, the reference method",
+            ),
             ("--hue nosuch", "hue, col and row must be settings of the experiments, got 'nosuch'; varying: "),
             ("--x gamma --col task", "hue, col and row must be settings of the experiments, got 'task'; varying: "),
         ],

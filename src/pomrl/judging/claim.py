@@ -55,7 +55,7 @@ class Claim:
     title: str = ""
     """A short form of the statement; by default the statement."""
     figures: Sequence[str] = ()
-    """The figures with the results of the claim."""
+    """The names of figures with the results of the claim."""
     selected_on: bool = False
     """Whether readings of a paper were chosen after looking at the results of the claim."""
     revised: Revision | None = None
@@ -85,10 +85,10 @@ class Claim:
             or not comparisons
             or not all(isinstance(comparison, Part) for comparison in comparisons)
         ):
-            what = f"{comparisons!r:.40}" if not comparisons else type(comparisons).__name__
-            if comparisons and isinstance(comparisons, list | tuple):
-                others = (other for other in comparisons if not isinstance(other, Part))
-                what = f"a {what} with {type(next(others)).__name__}"
+            what = "None" if comparisons is None else type(comparisons).__name__
+            if isinstance(comparisons, list | tuple):
+                others = [type(other).__name__ for other in comparisons if not isinstance(other, Part)]
+                what = f"a {what} with {others[0]}" if others else f"an empty {what}"
             raise TypeError(f"a claim must return a list of parts, such as [less(a, b, 'a less b')], got {what}")
         return tuple(comparisons)
 

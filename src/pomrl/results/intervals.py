@@ -204,7 +204,11 @@ def _per_group(
     for _, group in groups:
         losses = group.pivot(index="run", columns="gamma", values="planning_loss")
         if losses.isna().to_numpy().any():
-            raise ValueError(f"every run must have every gamma, got gaps where {_where(group.iloc[0].loc[list(by)])}")
+            run, gamma = losses.index[losses.isna().any(axis=1)][0], losses.columns[losses.isna().any()][0]
+            where = _where(group.iloc[0].loc[list(by)])
+            raise ValueError(
+                f"every run must have every gamma, got no loss for run={run}, gamma={gamma:g} where {where}"
+            )
         results.append(statistics(losses.columns.to_numpy(float), losses.to_numpy(float)))
     columns = np.array(results, float).reshape(-1, len(names)).T
     return groups.size().reset_index()[list(by)].assign(**dict(zip(names, columns, strict=True)))
