@@ -237,8 +237,9 @@ def _sparse_arrays(
     if sparse_models.is_sparse(R):
         transition_rewards = sparse_models.pair_rows(R, axes, "R")
         if transition_rewards.shape != rows.shape:
-            shape = list(transition_rewards.shape)
-            raise ValueError(f"a sparse R must have the shape of P, [S A, S] = {list(rows.shape)}, got {shape}")
+            count, actions = sparse_models.model_size(transition_rewards)
+            shape = [count * actions, count]
+            raise ValueError(f"a sparse R must have the shape of P, [S A, S] = {[S * A, S]}, got {shape}")
         bad = ~np.isfinite(transition_rewards.data)
         if bad.any():
             first, ends = int(bad.argmax()), transition_rewards.indptr
