@@ -204,7 +204,8 @@ def _per_group(
     for _, group in groups:
         losses = group.pivot(index="run", columns="gamma", values="planning_loss")
         if losses.isna().to_numpy().any():
-            run, gamma = losses.index[losses.isna().any(axis=1)][0], losses.columns[losses.isna().any()][0]
+            i, j = np.argwhere(losses.isna().to_numpy())[0]
+            run, gamma = losses.index[i], losses.columns[j]
             where = _where(group.iloc[0].loc[list(by)])
             raise ValueError(
                 f"every run must have every gamma, got no loss for run={run}, gamma={gamma:g} where {where}"
