@@ -22,7 +22,7 @@ class SweepProvenance:
     command: str
     """The command that computes the sweep."""
     sources: Sequence[Origin]
-    """One source for each experiment."""
+    """The stored files of each experiment."""
     common: Mapping[str, Any]
     """Their shared settings, by dotted keys."""
     digest: str

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # because it takes long to load
     import pandas as pd
 
 POLL_SECONDS = 2.0
-"""The time between two checks of the store."""
+"""The time between two checks of the store, in seconds."""
 
 MAX_EXPERIMENTS = 300
 """The number of newest experiments with losses on the page; more would be slow."""

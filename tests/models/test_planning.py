@@ -168,8 +168,16 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: pomrl.from_arrays(FLIP, np.zeros(2), axes="sas").planning_loss(np.ones((1, 2, 1), int), 0.9),
         r"policies of integers must be \[G, S\] with S = 2, got \[1, 2, 1\]",
     ),
+    "a negative probability of an action": (
+        lambda: pomrl.from_arrays(FLIP, np.zeros(2), axes="sas").planning_loss(
+            np.array([[[1.5, -0.5], [1.0, 0.0]]]), 0.9
+        ),
+        r"policy\[0, 0, 1\] = -0\.5 is not a probability",
+    ),
+    "a sparse reward of inf": (lambda: pomrl.plan(ROWS, ROWS * np.inf, GAMMAS), r"R\[0, 0, \d+\] = inf is not finite"),
+    "outcomes that are no list": (lambda: pomrl.from_gymnasium({0: {0: 5}}), r"P\[0\]\[a\] must list tuples"),
     "no table": (lambda: pomrl.from_gymnasium(object()), "object has no table of transitions P"),
-    "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same models"),
+    "models that do not fit": (lambda: pomrl.plan(dense()[0], np.zeros((2, 6, 2)), [0.5]), "the same number of models"),
     "a sparse row that sums to more": (lambda: pomrl.plan(changed(16, 1.5), R, GAMMAS), r"P\[5, 1\] must be a distr"),
     "an action of another size": (lambda: pomrl.plan([EACH[0], ROWS], R, GAMMAS), r"P\[1\] must be a sparse"),
     "rewards of another shape": (lambda: pomrl.plan(ROWS, R[:-1], GAMMAS), r"R must be \[S\] or \[S, A\] = \[200"),

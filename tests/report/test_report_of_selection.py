@@ -88,7 +88,7 @@ def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() ->
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("tag=dev", "pomrl"), "a filter must be KEY=VALUE, such as estimator=pomrl, got pomrl"),
+        (("tag=dev", "pomrl"), "a filter must be KEY=VALUE in YAML, such as estimator=pomrl, got pomrl"),
         ((), "must have settings of stored experiments"),
         (("tag=nothing",), "no stored runs for tag=nothing"),
     ],

@@ -73,7 +73,7 @@ class TestTables:
             ("S=5", 1, "no stored runs for S=5"),
             ("--against sigma=0.01", 1, "runs of different problems cannot be paired"),
             ("--where S=4 --against estimator=oracle", 1, "estimator=oracle: no selected experiment matches"),
-            ("--where S=4 --task 4", 1, "task must be 1 to 3, got 4"),
+            ("--where S=4 --task 4", 1, "task must be all, first, last or 1 to 3, got 4"),
             ("--where S=4 --task x", 2, "argument --task: must be all, first, last, or a number, got x"),
         ],
     )
@@ -154,7 +154,10 @@ class TestPlots:
             ("--y gamma --x gamma", "x and y must differ, got gamma for both"),
             ("--task 2", "task must be all if x is the task, got 2; choose another x"),
             ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); available: "),
-            ("estimator=pomrl --against estimator=pomrl", "all selected experiments have the reference method"),
+            (
+                "estimator=pomrl --against estimator=pomrl",
+                "all selected experiments have estimator=pomrl, the reference method",
+            ),
             ("--hue nosuch", "hue, col and row must be settings of the experiments, got 'nosuch'; varying: "),
             ("--x gamma --col task", "hue, col and row must be settings of the experiments, got 'task'; varying: "),
         ],

@@ -37,7 +37,7 @@ def test_numbers_of_runs_are_means_over_the_other_axes() -> None:
     over_gammas = table.pivot_table(index="run", columns="gamma", values="alpha")
     np.testing.assert_allclose(result.over_gammas("alpha"), over_gammas)
     np.testing.assert_array_equal(result.over_gammas("planning_loss"), result.average_curve)
-    with pytest.raises(StoreError, match="task must be 1 to 2, got 3"):
+    with pytest.raises(StoreError, match="task must be all, first, last or 1 to 2, got 3"):
         result.per_run("alpha", 3)
 
 

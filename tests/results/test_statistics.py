@@ -30,7 +30,9 @@ class TestBand:
 class TestBestGamma:
     def test_a_run_without_a_gamma_is_refused(self):
         frame = table([[1.0, 2.0], [1.0, 2.0]], [0.1, 0.9], task=3).iloc[:-1]
-        with pytest.raises(ValueError, match="every run must have every gamma, got gaps where task=3"):
+        with pytest.raises(
+            ValueError, match=r"every run must have every gamma, got no loss for run=1, gamma=0\.9 where task=3"
+        ):
             best_gamma(frame, ["task"])
 
 

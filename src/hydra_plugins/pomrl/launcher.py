@@ -38,8 +38,8 @@ class _Job(NamedTuple):  # no dataclass, because Hydra executes this module befo
 class JointLauncher(Launcher):
     """A launcher with checks of all jobs before any computation.
 
-    Experiments share draws. If callbacks or folder names require it, Hydra then runs each job, which reads its stored
-    runs.
+    Experiments share random draws. If callbacks or folder names require it, Hydra then runs each job, which reads its
+    stored runs.
     """
 
     def __init__(self, job_folders: int) -> None:

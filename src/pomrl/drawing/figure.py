@@ -69,10 +69,12 @@ class Figure:
         return [version for version in self.versions if name in (version, file_name(version, self.docstring))]
 
     def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
-        """Draw a version of the figure; ValueError without rows or a `Drawing`."""
+        """Draw a version; ValueError without stored rows or a returned `Drawing`."""
         drawing = self.draw(sweeps, "ci") if with_intervals else self.draw(sweeps)
         if not isinstance(drawing, Drawing):
-            raise ValueError(f"a figure must return a Drawing or panels, got {type(drawing).__name__}")
+            raise ValueError(
+                f"a figure must return a Drawing (or panels, without arguments), got {type(drawing).__name__}"
+            )
         return drawing
 
 
@@ -107,7 +109,6 @@ def _figure_of_panels(name: str, docstring: str, panels: Any, module: str) -> Fi
 
 
 def _add_bands(docstring: str, series: Sequence[Series]) -> str:
-    """Add `SHADED_BANDS` to a caption if needed."""
     curves = Counter(panel for panel, _ in {curve.key for curve in series})
     if not docstring or max(curves.values(), default=0) <= MAX_BANDS:
         return docstring
@@ -121,7 +122,7 @@ def figures_of(study: Study) -> list[Figure]:
     """Return the figures of a study, sorted by number and name.
 
     Raises:
-        ConfigError: A module cannot be imported, a figure has no docstring, or two have the same name.
+        ConfigError: A module cannot be imported, a figure has no docstring or an unknown sweep, or two share a name.
     """
     figures: dict[str, Figure] = {}
     for module in study.modules("figures"):
@@ -163,7 +164,7 @@ def title_of(docstring: str) -> str:
 
 
 def file_name(version: str, docstring: str) -> str:
-    """Return the file name of a version, with the figure's number."""
+    """Return the file name of a version, with the figure's number but no suffix."""
     number = number_of(docstring).lower()
     return f"figure_{number}_{version}" if number else version
 

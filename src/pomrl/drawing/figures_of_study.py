@@ -55,7 +55,6 @@ class Selection:
 
     @property
     def variant_name(self) -> str:
-        """The name of the variant, or of the published experiments."""
         return self.variant.name if self.variant else self.study.unchanged
 
     @property

@@ -69,7 +69,8 @@ class Panel:
     def __post_init__(self) -> None:
         for name, choices in (("x", ("task", "gamma")), ("band", get_args(Kind))):
             if getattr(self, name) not in choices:
-                raise ValueError(f"the {name} of a panel must be {' or '.join(choices)}, got {getattr(self, name)!r}")
+                value, allowed = getattr(self, name), " or ".join(choices)
+                raise ValueError(f"panel {self.title!r}: {name} must be {allowed}, got {value!r}")
 
     @property
     def letter(self) -> str:

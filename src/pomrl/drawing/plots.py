@@ -77,8 +77,8 @@ def draw(
         The figure, and the table of settings, x, mean, lower, upper and n.
 
     Raises:
-        ValueError: Too many settings vary, no experiment has a setting of the layout, x and y are equal, or experiments
-            have no counterparts in `against`.
+        ValueError: Too many settings vary, one is unknown, x and y are equal, tasks are selected although x is task, or
+            `against` has no counterparts.
         StoreError: A file is damaged, or an experiment has no such setting or task.
     """
     if options and x == "task" and options.tasks != "all":
@@ -93,7 +93,8 @@ def draw(
     axis_columns = [key for key in ("task", "gamma") if key == x]
     frame = _numbers(results, x, y, options.tasks)
     if options.against:
-        frame = _subtract(frame, y, ["run", *axis_columns], counterparts(results, options.against))
+        indices = counterparts(results, options.against)
+        frame = _subtract(frame, y, ["run", *axis_columns], indices, options.against)
     keys = list(dict.fromkeys([*layout.settings(), x]))
     for key in (key for key in keys if key not in axis_columns):
         values = results.setting_values(key) if key == x else [setting.get(key, ABSENT) for setting in results.settings]
@@ -144,12 +145,17 @@ def _sortable(value: Any) -> Any:
     return value if isinstance(value, int | float | str) else str(value)
 
 
-def _subtract(frame: pd.DataFrame, y: str, pair: Sequence[str], counterparts: Mapping[int, int]) -> pd.DataFrame:
+def _subtract(
+    frame: pd.DataFrame, y: str, pair: Sequence[str], counterparts: Mapping[int, int], against: Mapping[str, Any]
+) -> pd.DataFrame:
     frame = frame.assign(counterpart=frame["experiment"].map(counterparts))
     methods = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
     pairs = frame.loc[frame["experiment"] != frame["counterpart"]].merge(methods, on=["counterpart", *pair])
     if pairs.empty:
-        raise ValueError("all selected experiments have the reference method; select others to compare with it")
+        method = ", ".join(f"{key}={value}" for key, value in against.items())
+        raise ValueError(
+            f"all selected experiments have {method}, the reference method; select others to compare with it"
+        )
     return pairs.assign(**{y: pairs[y] - pairs["other"]})
 
 

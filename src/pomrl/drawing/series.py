@@ -106,7 +106,7 @@ class Series:
             values = [settings[key] for settings in varied if key in settings]
             if key not in SCHEMA and not any(_equal(value, selected) for value in values):
                 levels = f"available: {', '.join(dict.fromkeys(map(repr, values)))}"
-                remedy = levels if values else f"it varies {', '.join(varied[0])}"
+                remedy = levels if values else f"it varies {', '.join(varied[0]) or 'nothing'}"
                 raise ConfigError(f"{self.sweep} has no {key}={selected!r}; {remedy}")
 
     def rows(self, sweeps: StoredSweeps) -> pd.DataFrame:

@@ -80,7 +80,7 @@ class Agreement:
     turned: Sequence[str]
     """A line for each verdict that differs, or is missing on one side."""
     different: Sequence[str]
-    """A line for each comparison whose numbers, runs or text differ."""
+    """A line for each comparison whose numbers, runs, text or verdict differ."""
 
     @property
     def is_exact(self) -> bool:
@@ -143,6 +143,6 @@ def _written(comparison: Comparison) -> list[float]:
 
 
 def is_close(ours: Comparison, theirs: Comparison) -> bool:
-    """Return whether two comparisons agree within `TOLERANCE`."""
+    """Return whether text, verdict and runs are equal, and numbers within `TOLERANCE`."""
     is_same = (ours.compared, ours.verdict, ours.runs) == (theirs.compared, theirs.verdict, theirs.runs)
     return is_same and all(isclose(*pair, rel_tol=TOLERANCE, abs_tol=TOLERANCE) for pair in _numbers(ours, theirs))

@@ -55,7 +55,7 @@ class Claim:
     title: str = ""
     """A short form of the statement; by default the statement."""
     figures: Sequence[str] = ()
-    """The figures with the results of the claim."""
+    """The names of figures with the results of the claim."""
     selected_on: bool = False
     """Whether readings of a paper were chosen after looking at the results of the claim."""
     revised: Revision | None = None
@@ -85,7 +85,10 @@ class Claim:
             or not comparisons
             or not all(isinstance(comparison, Part) for comparison in comparisons)
         ):
-            what = f"{comparisons!r:.40}" if not comparisons else type(comparisons).__name__
+            what = "None" if comparisons is None else type(comparisons).__name__
+            if isinstance(comparisons, list | tuple):
+                others = [type(other).__name__ for other in comparisons if not isinstance(other, Part)]
+                what = f"a {what} with {others[0]}" if others else f"an empty {what}"
             raise TypeError(f"a claim must return a list of parts, such as [less(a, b, 'a less b')], got {what}")
         return tuple(comparisons)
 
@@ -111,7 +114,7 @@ class JudgedClaim:
 
     @property
     def runs(self) -> int:
-        """The number of judged runs; 0 without parts."""
+        """The smallest number of runs of its parts; 0 without parts."""
         return min((comparison.runs for comparison in self.parts), default=0)
 
     @property
@@ -198,7 +201,7 @@ def claims_of(study: Study) -> list[Claim]:
     """Return the claims in a study's `claims.py` or `claims/`, sorted by id.
 
     Raises:
-        ConfigError: A module cannot be imported, a claim has no statement or sweep, or two claims have the same id.
+        ConfigError: A module cannot be imported, a claim has no statement or an unknown sweep, or two share an id.
     """
     by_id: dict[str, Claim] = {}
     for claim in _find_claims(study):
@@ -206,7 +209,7 @@ def claims_of(study: Study) -> list[Claim]:
         if claim.is_exact and claim.check.__code__.co_argcount:
             raise ConfigError(f"{study.word}: claim {name} must have a sweep, as in @claim({claim.id!r}, 'SWEEP')")
         if not claim.statement:
-            raise ConfigError(f"{study.word}: claim {name} must have a docstring; its first line is the statement")
+            raise ConfigError(f"{study.word}: claim {name} must have a docstring; its first paragraph is the statement")
         if claim.id in by_id:
             other = by_id[claim.id].check.__name__
             raise ConfigError(f"{study.word}: claims {other} and {name} have the same id {claim.id!r}")

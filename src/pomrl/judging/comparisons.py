@@ -30,7 +30,7 @@ PAIRED = "in pairs"
 
 
 def below_zero(description: str, estimate: ScalarEstimate, comparator: float) -> Part:
-    """Claim a negative estimate; effects of interest are shares of `comparator`."""
+    """Claim a negative estimate; effects of interest are shares of |comparator|."""
     return Part(f"{description}, {PAIRED}", estimate, below=0.0, interest=INTEREST_SHARE * abs(comparator))
 
 
@@ -187,7 +187,7 @@ def in_more_than(number: float, groups: Sequence[Sequence[Part]], description: s
 
 
 def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B"]:
-    """Return Spearman's correlation with the last index; 0 for equal values."""
+    """Return Spearman's correlation with the index of the last axis; 0 for equal values."""
     columns = np.ascontiguousarray(np.moveaxis(values, -1, 0))  # sums over a short last axis take several times as long
     ranks = np.stack([(columns < column).sum(0) + ((columns == column).sum(0) + 1) / 2 for column in columns])
     ranks -= ranks.mean(0)

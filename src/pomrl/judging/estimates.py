@@ -102,12 +102,12 @@ class ScalarEstimate(ABC):
 
     @cached_property
     def lower(self) -> float:
-        """The lower end at error `ERROR_RATE`."""
+        """The lower end of the interval at error `ERROR_RATE`."""
         return self.interval(ERROR_RATE)[0]
 
     @cached_property
     def upper(self) -> float:
-        """The upper end at error `ERROR_RATE`."""
+        """The upper end of the interval at error `ERROR_RATE`."""
         return self.interval(ERROR_RATE)[1]
 
 
@@ -243,7 +243,6 @@ class Count(ScalarEstimate):
     is_discrete = True
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
-        """Return the p-values of at most, and at least, `threshold` true statements."""
         total, floor = len(self.p_true), int(np.floor(threshold))
         needed = floor + 1, total - int(np.ceil(threshold)) + 1
         at_most, at_least = (_holm(p, number) for p, number in zip((self.p_true, self.p_false), needed, strict=True))

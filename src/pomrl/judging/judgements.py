@@ -216,6 +216,13 @@ def _parse(rows: Sequence[dict[str, str]], path: Path, named: Sequence[str]) -> 
         for (variant, id), claim_rows in rows_by_claim.items():
             claim_judgement = Judgement.model_validate({**claim_rows[0], "comparisons": claim_rows})
             by_variant.setdefault(variant, {})[id] = claim_judgement
-    except (KeyError, ValidationError) as error:
-        raise StoreError(f"{path}: written by another version of pomrl ({error}); judge the claims again") from error
+    except KeyError as error:
+        raise _outdated(path, f"no column {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _outdated(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
     return {name: by_claim for name, by_claim in by_variant.items() if by_claim}
+
+
+def _outdated(path: Path, problem: str) -> StoreError:
+    return StoreError(f"{path}: damaged, or written by another version of pomrl ({problem}); judge the claims again")

@@ -106,7 +106,7 @@ def _intersection_union_p(p: Float[np.ndarray, "I J"]) -> float:
 
 @dataclass(frozen=True)
 class SmallestMean(ScalarEstimate):
-    """An estimate of a difference or ratio of two smallest means."""
+    """An estimate of min(a) - min(b), or min(a) / min(b) - 1, over means."""
 
     pairs: Pairs
     is_ratio: bool = False
@@ -153,7 +153,7 @@ class BestDifference(ScalarEstimate):
     """An estimate of the difference between two gamma*, from confidence sets."""
 
     differences: Float[np.ndarray, "G G"]
-    """The differences of pairs of discount factors."""
+    """Each discount factor of a (rows) minus each one of b (columns)."""
     p_a: Float[np.ndarray, " G"]
     """The p-value of the hypothesis that a discount factor is the best for a."""
     p_b: Float[np.ndarray, " G"]

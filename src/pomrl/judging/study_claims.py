@@ -49,7 +49,7 @@ class Basis:
     runs: int = 1000
     """The default number of runs to judge claims on."""
     error: float = ERROR_RATE
-    """The probability of any wrong verdict on the claims."""
+    """The largest probability of any wrong verdict on the claims."""
     choice: HindsightChoice = "population"
     """Whether schedules choose gamma in hindsight for all runs together or for each run."""
 
@@ -147,7 +147,7 @@ class Reader:
 
 
 def judge(basis: Basis, reader: Reader) -> list[JudgedClaim]:
-    """Judge the claims about sweeps."""
+    """Judge the claims of a basis on stored runs."""
     return in_threads(lambda claim: judge_claim(basis, claim, reader), basis.claims)
 
 
@@ -234,7 +234,7 @@ def load_judgements(study: Study) -> Judgements:
 
 
 def validate_claims(study: Study, claims: Sequence[Claim]) -> None:
-    """Call claims with NaN losses; raise ConfigError if one fails."""
+    """Call claims on NaN losses or simulations; ConfigError if one fails."""
     default = next((variant for variant in study.variants if variant.name == study.unchanged), study.variants[0])
     unknown = basis(study, claims, default)
     for claim in claims:

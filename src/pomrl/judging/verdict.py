@@ -76,7 +76,7 @@ class Part:
     above: float = -inf
     below: float = inf
     margin: float | None = None
-    """The margin of a claim of equality or of no worse means; None for a claim of a difference."""
+    """The margin of a claim of equal, no worse or no better means; None for a claim of a difference."""
     interest: float = INTEREST_SHARE
     """The smallest difference of interest from a threshold, in units of the estimate; ignored with a margin."""
     topic: str = ""

@@ -16,7 +16,7 @@ def in_words(verdict: Verdict | None) -> str:
 
 
 def older_in_words(study: Study, judgements: Judgements) -> str:
-    """Describe verdicts older than the code; may be empty."""
+    """Describe verdicts older than code or settings; may be empty."""
     if not judgements.older:
         return ""
     verdicts = f"The verdicts under {' and '.join(judgements.older)} are older than the present code and settings"

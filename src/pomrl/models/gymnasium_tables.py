@@ -47,28 +47,41 @@ def _entries(table: Any) -> list[np.ndarray]:
     """Return columns: state, action, probability, next state, reward, end."""
     if isinstance(table, Mapping) and (unknown := [name for name in table if name not in range(len(table))]):
         raise ValueError(f"the keys of P must be the states 0, ..., {len(table) - 1}, got {unknown[0]!r}")
-    try:
-        entries = [(s, a, outcome) for s in range(len(table)) for a in _actions(table[s]) for outcome in table[s][a]]
-    except (LookupError, TypeError) as error:
-        raise ValueError(f"P[s][a] must list tuples of probability, next state, reward and end ({error})") from error
-    for s, a, outcome in entries:
-        if not (isinstance(outcome, Sequence | np.ndarray) and len(outcome) == 4):
-            raise ValueError(f"P[{s}][{a}] must list tuples (probability, next state, reward, end), got {outcome!r}")
-    outcomes = [(s, a, *outcome) for s, a, outcome in entries]
+    outcomes = [(s, a, *outcome) for s, a, outcome in _outcomes(table)]
     columns = list(zip(*outcomes, strict=True))
     if not columns:
-        raise ValueError("P[s][a] must list tuples of probability, next state, reward and end, got none")
+        raise ValueError("P[s][a] must list tuples (probability, next state, reward, end), got none")
     S = len(table)
     for s, a, p, t, r, done in outcomes:
         if not _is_index(a, None):
-            raise ValueError(f"the keys of P[{s}] must be actions 0, 1, ..., got {a!r}; name them with actions=")
+            raise ValueError(
+                f"the keys of P[{s}] must be actions 0, 1, ..., got {a!r}; use numbers as keys, and names in actions="
+            )
         if not (_is_index(t, S) and _is_flag(done)):
             raise ValueError(
                 f"P[{s}][{a}] must have a next state of 0, ..., {S - 1} and an end of True or False, "
                 f"got ({p!r}, {t!r}, {r!r}, {done!r})"
             )
     kinds = (int, int, float, int, float, bool)
-    return [np.array(column, float).astype(kind) for column, kind in zip(columns, kinds, strict=True)]
+    try:
+        return [np.array(column, float).astype(kind) for column, kind in zip(columns, kinds, strict=True)]
+    except ValueError as error:
+        raise ValueError(f"P must have numbers as probabilities and rewards ({error})") from error
+
+
+def _outcomes(table: Any) -> list[tuple[int, Any, Any]]:
+    entries: list[tuple[int, Any, Any]] = []
+    for s in range(len(table)):
+        try:
+            entries += [(s, a, outcome) for a in _actions(table[s]) for outcome in table[s][a]]
+        except (LookupError, TypeError) as error:
+            raise ValueError(
+                f"P[{s}][a] must list tuples (probability, next state, reward, end) for each action a ({error})"
+            ) from error
+    for s, a, outcome in entries:
+        if not (isinstance(outcome, Sequence | np.ndarray) and len(outcome) == 4):
+            raise ValueError(f"P[{s}][{a}] must list tuples (probability, next state, reward, end), got {outcome!r}")
+    return entries
 
 
 def _actions(outcomes: Any) -> Iterable[Any]:

@@ -117,7 +117,7 @@ def _dense_arrays(
         raise ValueError(f"P must be [..., S, A, S], states before actions, got {list(P.shape)}")
     rewards, masked = _rewards(R, P, axes, by_action=by_action)
     if P.ndim == 4 and (rewards.shape[:1] != P.shape[:1] or rewards.ndim < 3):
-        raise ValueError(f"P and R must have the same models, got {list(P.shape)} and {list(rewards.shape)}")
+        raise ValueError(f"P and R must have the same number of models, got {list(P.shape)} and {list(rewards.shape)}")
     if rewards.shape not in (P.shape, P.shape[:-1]):
         shapes = f"[S], [S, A] or [S, A, S] = {list(P.shape[-3:])}"
         raise ValueError(f"R must be {shapes}, got {list(np.shape(R))}")
@@ -179,9 +179,10 @@ def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
         raise ValueError(
             f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])} ({error})"
         ) from error
-    if array.shape not in (shape, shape[-2:]) or not np.isin(array, (0, 1)).all():
-        description = f"{array.dtype} {list(array.shape)}"
-        raise ValueError(f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])}, got {description}")
+    has_shape, bad = array.shape in (shape, shape[-2:]), ~np.isin(array, (0, 1))
+    if not has_shape or bad.any():
+        wrong = repr(array[bad].tolist()[0]) if has_shape else f"the shape {list(array.shape)}"
+        raise ValueError(f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])}, got {wrong}")
     return np.broadcast_to(array.astype(bool), shape)
 
 
@@ -205,12 +206,9 @@ def _normalised(
     distance = np.where(legal, np.abs(total - 1.0), 0.0)
     limit = default_tolerance((P > 0).sum(-1)) if tolerance is None else np.full(distance.shape, float(tolerance))
     limit = np.maximum(limit, rounding)
-    input_checks.refuse(
-        ~(distance <= limit),
-        total,
-        "the sum of the row P",
-        f"is not 1 (within {float(limit.max()):.1e}; tolerance= allows more)",
-    )
+    bad = ~(distance <= limit)
+    within = f"{limit[bad][0]:.1e}" if bad.any() else ""
+    input_checks.refuse(bad, total, "the sum of the row P", f"is not 1 (within {within}; tolerance= allows more)")
     _warn_normalised(distance, rounding)
     return np.where((distance > rounding)[..., None], P / np.where(legal, total, 1.0)[..., None], P)
 
@@ -237,12 +235,17 @@ def _sparse_arrays(
     S, A = sparse_models.model_size(rows)
     pair = np.repeat(np.arange(S * A), np.diff(rows.indptr))
     if sparse_models.is_sparse(R):
-        transition_rewards = sparse_models.pair_rows(R, axes)
+        transition_rewards = sparse_models.pair_rows(R, axes, "R")
         if transition_rewards.shape != rows.shape:
-            raise ValueError(f"R must have the shape of P, {rows.shape}, if sparse, got {transition_rewards.shape}")
+            count, actions = sparse_models.model_size(transition_rewards)
+            shape = [count * actions, count]
+            raise ValueError(f"a sparse R must have the shape of P, [S A, S] = {[S * A, S]}, got {shape}")
         bad = ~np.isfinite(transition_rewards.data)
         if bad.any():
-            raise ValueError(f"R must be finite, got {transition_rewards.data[bad][0].item()!r}")
+            first, ends = int(bad.argmax()), transition_rewards.indptr
+            row, following = int(np.searchsorted(ends, first, "right")) - 1, transition_rewards.indices[first]
+            value = transition_rewards.data[first].item()
+            raise ValueError(f"R[{row // A}, {row % A}, {following}] = {value!r} is not finite")
         total = np.asarray(rows.sum(1)).reshape(S, A)
         array = np.asarray((rows * transition_rewards).sum(1)).reshape(S, A) / np.where(total > 0.0, total, 1.0)
         masked = np.zeros(array.shape, bool)

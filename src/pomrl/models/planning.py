@@ -59,7 +59,7 @@ class Model:
     P: Float[np.ndarray, "S A S"] | sparse.csr_array
     """Transition probabilities P(s, a, s'); of a large sparse model, a matrix with row s A + a for the pair (s, a)."""
     R: Float[np.ndarray, "S A"]
-    """Expected rewards R(s, a), in the user's units."""
+    """Expected rewards R(s, a), in the user's units; -inf for forbidden actions."""
     states: tuple[Hashable, ...]
     actions: tuple[Hashable, ...]
     allowed: Bool[np.ndarray, "S A"]
@@ -136,7 +136,8 @@ class Model:
                     f"probabilities of actions must be [G, S, A] with S, A = {S}, {A}, got {list(array.shape)}"
                 )
             array = np.where((array == 0.0).all(-1, keepdims=True) & self._is_idle[:, None], np.eye(A)[0], array)
-            bad = ~(array >= 0.0).all(-1) | ~(np.abs(array.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
+            input_checks.refuse(~(array >= 0.0), array, "policy", "is not a probability")
+            bad = ~(np.abs(array.sum(-1) - 1.0) <= inputs.SIX_DIGITS * A)
             input_checks.refuse(
                 bad, array.sum(-1), "the sum of policy", "is not 1; floats must be probabilities of actions"
             )
@@ -171,7 +172,9 @@ def _policy_value(
 def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
     p = input_checks.float64(start, "start")
     if p.shape != (S,) or not (p >= 0.0).all() or not abs(p.sum() - 1.0) <= inputs.SIX_DIGITS * S:
-        raise ValueError(f"start must be a probability for each of {S} states, got {np.asarray(start).tolist()}")
+        raise ValueError(
+            f"start must be a probability for each of {S} states, with sum 1, got {np.asarray(start).tolist()}"
+        )
     return p / p.sum()
 
 

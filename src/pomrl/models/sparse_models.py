@@ -14,7 +14,7 @@ from pomrl.science.solvers import input_checks
 from pomrl.science.solvers import sparse as large
 
 DENSE_BYTES = 2**28
-"""Largest size of transition probabilities as an array."""
+"""Largest size of transition probabilities as an array, in bytes."""
 
 
 def is_sparse(P: Any) -> bool:
@@ -22,24 +22,26 @@ def is_sparse(P: Any) -> bool:
     return sparse.issparse(P) or (isinstance(P, list | tuple) and any(map(sparse.issparse, P)))
 
 
-def pair_rows(P: Any, axes: Axes | None = None) -> sparse.csr_array:
-    """Return a sparse model as rows s A + a; ValueError for other shapes.
+def pair_rows(P: Any, axes: Axes | None = None, name: str = "P") -> sparse.csr_array:
+    """Return a sparse model as a matrix of rows s A + a.
 
     P is one matrix [S A, S], or a matrix [S, S] for each action. With `axes="ass"`, rows of one matrix are a S + s.
+    Other shapes raise a ValueError with `name`.
     """
     if sparse.issparse(P):
         S = P.shape[-1]
         if P.ndim != 2 or not S or P.shape[0] % S:
-            raise ValueError(f"a sparse P must be [S A, S], got {list(P.shape)}")
+            raise ValueError(f"a sparse {name} must be [S A, S], got {list(P.shape)}")
         if axes == "ass":
             P = sparse.csr_array(P)[np.arange(P.shape[0]).reshape(-1, S).T.ravel()]
     else:
         S = P[0].shape[-1]
         for action, matrix in enumerate(P):
             if not sparse.issparse(matrix) or matrix.shape != (S, S):
-                raise ValueError(f"P[{action}] must be a sparse matrix [S, S] = {[S, S]}, got {type(matrix).__name__}")
+                wrong = list(matrix.shape) if sparse.issparse(matrix) else type(matrix).__name__
+                raise ValueError(f"{name}[{action}] must be a sparse matrix [S, S] = {[S, S]}, got {wrong}")
         P = sparse.hstack(P).reshape(-1, S)
-    input_checks.float64(np.empty(0, P.dtype), "P")
+    input_checks.float64(np.empty(0, P.dtype), name)
     rows = sparse.csr_array(P, dtype=float)
     input_checks.check_size(*model_size(rows))
     return rows
@@ -58,7 +60,7 @@ def is_small(rows: sparse.csr_array) -> bool:
 
 
 def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
-    """Return the rows as an array, for gamma = 1; ValueError above `DENSE_BYTES`."""
+    """Return the rows as an array; ValueError above `DENSE_BYTES`."""
     S, A = model_size(rows)
     if 8 * S * A * S > DENSE_BYTES:
         raise ValueError(f"a model must be smaller for gamma = 1, got S, A = {S}, {A}; choose a gamma below 1")
@@ -70,7 +72,8 @@ def refuse_rows(bad: Bool[np.ndarray, " pairs"], rows: sparse.csr_array, A: int)
     if bad.any():
         first = int(bad.argmax())
         entries = rows.data[rows.indptr[first] : rows.indptr[first + 1]]
-        raise ValueError(f"P[{first // A}, {first % A}] must be a distribution, got the entries {entries.tolist()}")
+        pair, least, total = f"P[{first // A}, {first % A}]", entries.min().item(), entries.sum().item()
+        raise ValueError(f"{pair} must be a distribution, got the sum {total!r} and the smallest entry {least!r}")
 
 
 def chain_values(

@@ -37,7 +37,7 @@ RESAMPLES_OF_CLAIMS = 9999
 """The number of resamples for correlations in claims with few runs."""
 
 RESAMPLES_OF_PRECISE_CLAIMS = 399_999
-"""The number for correlations in claims with many runs. Fewer cannot resolve their small error rates."""
+"""The number of resamples for correlations in claims with many runs. Fewer cannot resolve their small error rates."""
 
 MAX_RESAMPLED_RUNS = 2**20
 """The largest number of runs resampled together. It bounds memory and changes no result."""
@@ -152,7 +152,7 @@ def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss",
 
 
 def half_width(numbers: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
-    """Return half the width of Student's interval; NaN for one run."""
+    """Return half the width of Student's interval of the mean; NaN for one run."""
     runs = len(numbers)
     spread = numbers.std(0, ddof=1) if runs > 1 else np.full(numbers.shape[1:], np.nan)
     return stdtrit(runs - 1, INTERVAL_QUANTILES[1]) * spread / np.sqrt(runs)
@@ -204,7 +204,12 @@ def _per_group(
     for _, group in groups:
         losses = group.pivot(index="run", columns="gamma", values="planning_loss")
         if losses.isna().to_numpy().any():
-            raise ValueError(f"every run must have every gamma, got gaps where {_where(group.iloc[0].loc[list(by)])}")
+            i, j = np.argwhere(losses.isna().to_numpy())[0]
+            run, gamma = losses.index[i], losses.columns[j]
+            where = _where(group.iloc[0].loc[list(by)])
+            raise ValueError(
+                f"every run must have every gamma, got no loss for run={run}, gamma={gamma:g} where {where}"
+            )
         results.append(statistics(losses.columns.to_numpy(float), losses.to_numpy(float)))
     columns = np.array(results, float).reshape(-1, len(names)).T
     return groups.size().reset_index()[list(by)].assign(**dict(zip(names, columns, strict=True)))
@@ -215,7 +220,7 @@ def _refuse_repeated_runs(frame: "pd.DataFrame", by: Sequence[str]) -> None:
     if repeated.any():
         where = _where(frame.loc[repeated, [*by, "run"]].iloc[0])
         raise ValueError(
-            f"a band must have one row for each run, got several where {where}; group by the varying settings"
+            f"a group must have one row for each run, got several where {where}; add the varying settings to `by`"
         )
 
 

@@ -77,7 +77,7 @@ class Result:
 
     @staticmethod
     def of_table(table: "pd.DataFrame", **fields: Any) -> "Result":
-        """Make a result from a complete, sorted table."""
+        """Make a result from a complete table, sorted by run, task and gamma."""
         return Result(_arrays(table), **fields)
 
     @staticmethod
@@ -168,7 +168,8 @@ class Result:
         number = {"first": 1, "last": T}.get(str(tasks), tasks)
         if not isinstance(number, int) or not 1 <= number <= T:
             folder = self.stored.folder if self.stored else self.name
-            raise StoreError(f"{folder}: task must be 1 to {T}, got {tasks}")
+            place = f"{folder}: " if folder else ""
+            raise StoreError(f"{place}task must be all, first, last or 1 to {T}, got {tasks}")
         return numbers[:, [number - 1]]
 
     @property

@@ -124,7 +124,7 @@ def choose(
 
     Raises:
         ConfigError: A setting is wrong.
-        StoreError: No runs are stored.
+        StoreError: No runs are stored, or a key is unknown.
     """
     resolved, notes = resolve(overrides, where, value, sources)
     matches = [match for match in resolved if match.runs and _is_sound(match.stored)]
@@ -171,7 +171,7 @@ def filters(overrides: Sequence[str]) -> dict[str, Any]:
             equals = ""
         if not key or not equals:
             quote = override[:100] or "an empty one"
-            raise UnreadableOverrideError(f"a filter must be KEY=VALUE, such as estimator=pomrl, got {quote}")
+            raise UnreadableOverrideError(f"a filter must be KEY=VALUE in YAML, such as estimator=pomrl, got {quote}")
     return settings
 
 

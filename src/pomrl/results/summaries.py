@@ -69,7 +69,7 @@ def summarise(
     numbers are subtracted in pairs of runs, in the columns `pairs` and NAME_difference.
 
     Raises:
-        ValueError: A setting in `against` does not belong to a method, or an experiment has no counterpart.
+        ValueError: A setting in `against` does not belong to a method, or an experiment has no or several counterparts.
     """
     import pandas as pd
 
@@ -117,9 +117,14 @@ def counterparts(results: SweepResults, against: Mapping[str, Any]) -> dict[int,
             first = indices.setdefault(problems[index], index)
             if first != index:
                 differing = (key for key in results.keys if results.settings[first].get(key) != settings.get(key))
-                raise ValueError(f"{method}: several experiments match, which differ in {', '.join(differing)}")
+                raise ValueError(
+                    f"against {method}: several experiments match, which differ in {', '.join(differing)}; "
+                    "also give their values in against"
+                )
     for problem in problems:
         if problem not in indices:
             where = ", ".join(f"{name}={value}" for name, value in zip(shared, problem, strict=True))
-            raise ValueError(f"{method}: no selected experiment matches{' where ' * bool(where)}{where}")
+            raise ValueError(
+                f"against {method}: no selected experiment matches{' where ' * bool(where)}{where}; also select it"
+            )
     return {index: indices[problem] for index, problem in enumerate(problems)}
