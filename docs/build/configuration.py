@@ -36,9 +36,9 @@ Select an option as `group=option`, and set a key of a group as `group.key=value
 options with a key; it is empty if all options have the key, and " repeats the entry above. The column *default* begins
 with the most common default. Other defaults follow with their options.
 
-The defaults follow the paper with its errors corrected. `reading=printed` selects the paper as printed, and
-`reading=computed` the authors' notebook. Keys on the command line override a reading. R1, R2, ... are ambiguities of
-the paper ([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), and E1, E2, ... its errors
+The defaults (`reading=repaired`) correct Proposition 1 and settle what the text leaves open. `reading=printed` selects
+the text as it stands, and `reading=computed` the authors' notebook. Keys on the command line override a reading. R1,
+R2, ... are ambiguities of the paper ([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), and E1, E2, ... its errors
 ([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)).
 """
 
