@@ -38,8 +38,8 @@ with the most common default. Other defaults follow with their options.
 
 The defaults (`reading=repaired`) correct Proposition 1 and settle what the text leaves open. `reading=printed` selects
 the text as it stands, and `reading=computed` the authors' notebook. Keys on the command line override a reading. R1,
-R2, ... are ambiguities of the paper ([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), and E1, E2, ... its errors
-([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)).
+R2, ... are ambiguities of the paper ([readings](../src/pomrl_studies/pomrl2023/pages/readings.md)), and E1, E2, ...
+its errors ([errata](../src/pomrl_studies/pomrl2023/pages/errata.md)).
 """
 
 ABOUT = {
