@@ -127,7 +127,7 @@ def one_run() -> StoredSweeps:
 def test_a_single_run_is_drawn_and_without_any_there_is_no_figure(name: str, one_run: StoredSweeps) -> None:
     assert note(FIGURES[name].draw(one_run)).splitlines()[-1] == provisional(name, 1)
     nothing = Lazy(one_run, lambda sweep: replace(one_run[sweep], values=[], results=[]))
-    with pytest.raises(ValueError, match="have no rows for this figure"):
+    with pytest.raises(ValueError, match="have the settings of the figure's series"):
         FIGURES[name].draw(nothing)
 
 

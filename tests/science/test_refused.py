@@ -35,7 +35,7 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
         ("gamma_schedule.gammas=[0.5,0.5]", "gammas"),
         ("gamma_schedule.gammas=[-0.1,0.5]", "gammas"),
         ("estimator=without_meta gamma_schedule=upper_bound", "UpperBound needs an estimator with a similarity"),
-        ("agent=posterior_gamma gamma_schedule=dynamic_best", "gamma_schedule must be grid for agent PosteriorGamma"),
+        ("agent=posterior_gamma gamma_schedule=dynamic_best", "(best_fixed, dynamic_best) for agent PosteriorGamma"),
         ("sigma=null", "sigma must be a number unless"),
         ("task_distribution=uniform_ball sigma=null", "sigma must be a number, got null"),
         ("reading=computed sigma=0.01", "sigma must be null with task_distribution.concentration_over_S=1.5, got 0.01"),

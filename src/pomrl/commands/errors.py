@@ -14,7 +14,7 @@ from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
 from pomrl.store import StoreError, StoreWarning
 
-CONTINUES = "finished blocks are stored; repeat the command to continue"
+CONTINUES = "any finished blocks are stored; repeat the command to continue"
 """The end of the message after an interrupted or failed computation."""
 
 

@@ -232,7 +232,9 @@ def _is_enough(study: Study, requested: Sequence[str], names: set[str]) -> bool:
 
 
 def draw_all(selections: Sequence[Selection], *, shows_paths: bool = False) -> tuple[list[str], Mapping[str, str]]:
-    """Draw figures with their simulations, and report missing ones.
+    """Draw figures, with their simulations; warn of each figure not drawn.
+
+    With `shows_paths`, it prints the paths of the files.
 
     Returns:
         The names of missing figures, and a line for each sweep with too few runs.

@@ -165,5 +165,5 @@ def collect(tables: Iterable[pd.DataFrame], series: Sequence[Series]) -> pd.Data
     nonempty = [table for table in tables if len(table)]
     if not nonempty:
         sweeps = ", ".join(dict.fromkeys(curve.sweep for curve in series))
-        raise ValueError(f"the tables of {sweeps} have no rows for this figure")
+        raise ValueError(f"no rows of {sweeps} have the settings of the figure's series; compare them with the axes")
     return pd.concat(nonempty, ignore_index=True)

@@ -73,7 +73,7 @@ COLUMNS = (
         "Run",
         "",
         "number of the run, from 0; runs are independent, and run i of all methods on the same problem sees the same "
-        "tasks and data",
+        "tasks, and the same data unless the learner collects them",
         dtype="int32",
     ),
     Column("task", "Task t", "", "number of the task in the run, from 1 to T", dtype="int16"),
@@ -104,7 +104,7 @@ COLUMNS = (
         "sigma_hat",
         "Similarity σ",
         "probability",
-        "similarity of the tasks that the estimator uses, as a standard deviation; NaN for an estimator that uses none",
+        "standard deviation between tasks that the estimator assumes or learns; NaN for an estimator without one",
         lambda stack: stack.sigma.mean(1),
         is_finite=False,
     ),

@@ -284,8 +284,8 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
     if method.agent.chooses_gamma and isinstance(method.gamma_schedule, Hindsight):
         name = type(method.agent).__name__
         raise ValueError(
-            f"gamma_schedule must be grid for agent {name}, because the agent chooses gamma, got Hindsight; set "
-            "gamma_schedule=grid"
+            f"gamma_schedule must not choose in hindsight (best_fixed, dynamic_best) for agent {name}, which chooses "
+            "gamma itself; set gamma_schedule=grid"
         )
     for run in runs:
         next(mean_models(problem, run))

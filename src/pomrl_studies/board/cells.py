@@ -46,7 +46,7 @@ class Cell:
 
 
 def board_cells() -> tuple[Cell, ...]:
-    """List all cells; ICU-Sepsis needs the package `icu-sepsis`."""
+    """List the cells; without ICU-Sepsis unless the package `icu-sepsis` is installed."""
     return (*common_cells(), *([ICU_SEPSIS] if icu_sepsis.data_file() else []))
 
 

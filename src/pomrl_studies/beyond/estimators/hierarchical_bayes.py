@@ -1,6 +1,7 @@
 """Hierarchical Bayes by Markov chain Monte Carlo, given only the distribution of mean models.
 
-A reference for online learners on random chains (Sec. 5), too slow for large problems. In each row,
+A reference for online learners on random chains (Sec. 5), too slow for large problems. In each row, with one c for
+all rows,
 
     counts of task t   ~  Multinomial(N, P_t),
     P_t                ~  Dirichlet(c P_o),
@@ -10,11 +11,11 @@ Weights w are uniform in (0, 1], `zeros` states are outside the support, and log
 Gibbs sampler has four steps:
 
 - Draw the *new draws* from P_o (see `empirical_bayes`), with numbers K by state and L by row.
-- Draw u ~ Gamma(L, Σ w); given u, weights are independent with density w^K exp(-u w) on (0, 1].
+- Draw u ~ Gamma(shape L, rate Σ w); given u, weights are independent with density w^K exp(-u w) on (0, 1].
 - Draw supports uniformly among the supports with all seen states, and then the weights.
 - Draw c by Metropolis-Hastings on its grid, from P_o and the counts.
 
-Batches seed the generators.
+The number of the task and its counts seed the generators, because `learn` gets none.
 """
 
 import hashlib
