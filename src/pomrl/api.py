@@ -6,7 +6,6 @@ options and help from here.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,12 +16,12 @@ from pomrl.configuration import overrides
 from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment, parse
 from pomrl.configuration.settings import flat_settings, scientific_settings
-from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
+from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.cross_tables import cross_table
 from pomrl.results.intervals import Kind
 from pomrl.results.result import Result, TaskChoice
-from pomrl.results.selection import VALUES, choose, filters
+from pomrl.results.selection import choose, filters
 from pomrl.results.summaries import STATISTICS, summarise
 from pomrl.results.sweep_results import SweepResults, concatenate, load_sweep
 from pomrl.running.plan import check_time_limit, estimate, plan
@@ -358,22 +357,7 @@ def select(
     """Select stored experiments by command-line words and `where`."""
     conditions = where if isinstance(where, Mapping | None) else filters(where)
     by_key = {overrides.key(name): value for name, value in (conditions or {}).items()}
-    sources = _sources(config_dir)
-    try:
-        return choose(selectors, by_key, value, sources)
-    except (ConfigError, StoreError):
-        _check_column(value, selectors, sources)
-        raise
-
-
-def _check_column(value: str | None, selectors: Sequence[str], sources: Sources) -> None:
-    sweeps = [word.partition("=")[2].split(",") for word in selectors if word.startswith("experiment=")]
-    for folder in named_folders(chain.from_iterable(sweeps)):
-        sources = sources.with_study(folder)
-    names = [*VALUES, *(path.stem for path in sources.options("metric"))]
-    manifests = filter(None, (stored.manifest() for stored in store.all_experiments()))
-    if value not in (None, *names, *(manifest.flat_settings().get("metric") for manifest in manifests)):
-        raise ConfigError(f"unknown column {value!r}; available: {', '.join(dict.fromkeys(names))}")
+    return choose(selectors, by_key, value, _sources(config_dir))
 
 
 def _sources(config_dir: str | Path | None) -> Sources:

@@ -125,7 +125,7 @@ class Log:
 
     @cached_property
     def tried(self) -> Bool[np.ndarray, "S A"]:
-        """Whether any task tried each action in each state."""
+        """Return whether any task tried each action in each state."""
         return self._visits_in_all > 0
 
     @property
@@ -136,12 +136,12 @@ class Log:
 
     @property
     def nonterminal(self) -> Bool[np.ndarray, " S"]:
-        """Whether any action was tried in each state."""
+        """Return whether any action was tried in each state."""
         return np.asarray(self.tried.any(1))
 
     @property
     def undeclared(self) -> Bool[np.ndarray, " S"]:
-        """Whether each state has no tried action, and is not a declared end."""
+        """Return whether each state has no tried action, and is not a declared end."""
         declared = [state is END or state in self.ends for state in self.states]
         return np.asarray(~self.nonterminal & ~np.array(declared, bool))
 

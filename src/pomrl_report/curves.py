@@ -54,7 +54,7 @@ class _Member:
 
     @property
     def is_grid(self) -> bool:
-        """Whether losses of a grid of gammas are stored."""
+        """Return whether losses of a grid of gammas are stored."""
         return "gamma_schedule.gammas" in self.settings
 
     def look(self, group: str = "estimator") -> Look:

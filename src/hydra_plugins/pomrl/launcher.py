@@ -77,7 +77,7 @@ class JointLauncher(Launcher):
 
     @property
     def _needs_hydra(self) -> bool:
-        """Whether Hydra must run jobs, for callbacks or folder names."""
+        """Return whether Hydra must run jobs, for callbacks or folder names."""
         sweep = OmegaConf.to_container(self.config.hydra.sweep)
         return bool(self.config.hydra.callbacks) or cast(dict[str, Any], sweep)["subdir"] != DEFAULT_SUBDIR
 

@@ -81,10 +81,8 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
     if name in MOVED:
         return partial(exit_with, f"pomrl {name} was replaced in version 2 by {MOVED[name]}", 2)
     if name not in all_commands():
-        line = unknown_key(
-            name or "pomrl", name, [*all_commands()], "unknown command" if name else "no command given", "available:"
-        )
-        return partial(exit_with, line, 2)
+        problem = "unknown command" if name else "no command given"
+        return partial(exit_with, unknown_key(name or "pomrl", name, [*all_commands()], problem), 2)
     sys.argv = [f"pomrl {name}", *arguments]
     gc.set_threshold(200_000)  # frequent garbage collection finds nothing
     if name == "run":  # Hydra reads its arguments

@@ -95,7 +95,7 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
     order = [name for name in dict.fromkeys([*ORDER, *stages]) if name in stages]
     if unknown := [name for name in names if name not in stages]:
         hint = f"; select a figure by --only {unknown[0]}" if "figures" in names else ""
-        raise ConfigError(unknown_key(unknown[0], unknown[0], order, "unknown stage", "available:") + hint)
+        raise ConfigError(unknown_key(unknown[0], unknown[0], order, "unknown stage") + hint)
     works = {name: stages[name](request) for name in order if name in (names or order)}
     return {name: work for name, work in works.items() if work}
 

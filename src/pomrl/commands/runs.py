@@ -68,9 +68,7 @@ def runs(  # noqa: PLR0913  (a command's options)
     actions = {"verify": verify, "recompute": recompute is not None, "prune": prune, "remove": remove}
     requested = [name for name, is_on in {**actions, "tag": tag, "untag": untag}.items() if is_on]
     if len(requested) > 1:
-        exit_with(
-            f"--{requested[1]} must not be combined with --{requested[0]}; pomrl runs --help lists the arguments", 2
-        )
+        exit_with(f"--{requested[1]} must not be combined with --{requested[0]}; use one of them", 2)
     add_to_path(Path.cwd())  # to compare the code of components with stored digests
     studies = [find(text) for text in filter if is_study(text)]
     settings = filters([text for text in filter if not is_study(text)])

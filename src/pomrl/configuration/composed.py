@@ -43,9 +43,9 @@ def number_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def unknown_key(start: str, key: str, keys: Sequence[str], what: str = "unknown key", are: str = "available:") -> str:
-    """Format `START: WHAT (did you mean KEY?); ARE KEYS`."""
+def unknown_key(start: str, key: str, keys: Sequence[str], what: str = "unknown key") -> str:
+    """Format `START: WHAT (did you mean KEY?); available: KEYS`."""
     by_name = {key.rpartition(".")[2]: key for key in sorted(keys, key=len, reverse=True)}
     near = get_close_matches(key.rpartition(".")[2], by_name, n=1)
     meant = f" (did you mean {by_name[near[0]]}?)" if near else ""
-    return f"{start}: {what}{meant}" + (f"; {are} {', '.join(keys)}" if keys else "")
+    return f"{start}: {what}{meant}" + (f"; available: {', '.join(keys)}" if keys else "")

@@ -281,7 +281,7 @@ def _no_option(error: MissingConfigException) -> str:
         return _no_sweep(path.partition("/")[2], sorted(error.options or ()))
     group, _, name = path.rpartition("/")
     own = f"; add user-defined options as {group}/NAME.yaml in --config-dir FOLDER" if group in GROUPS else ""
-    what = unknown_key(f"{group}={name}", name, sorted(error.options or ()), "unknown option", "available:")
+    what = unknown_key(f"{group}={name}", name, sorted(error.options or ()), "unknown option")
     return f"{what}{own}" if group else " ".join(str(error).split())
 
 
@@ -291,4 +291,4 @@ def _no_sweep(sweep: str, paper_sweeps: Sequence[str]) -> str:
     if study and not folder.is_dir():
         return f"experiment={sweep}: unknown study {study}; it is neither shipped nor a folder"
     sweeps = sweep_names(folder) if study else paper_sweeps
-    return unknown_key(f"experiment={sweep}", name, sweeps, "unknown sweep", "available:")
+    return unknown_key(f"experiment={sweep}", name, sweeps, "unknown sweep")

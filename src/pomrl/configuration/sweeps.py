@@ -86,12 +86,9 @@ def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = N
     sweeps = [{"experiment": name, **(composer.axes(name) if own is None else own)} for name in options] or [own or {}]
     expanded = [composer.choices(sweep_axes, extra) for sweep_axes in sweeps]
     if not any(map(all, expanded)):
-        empty = [override for override in overrides if not all(composer.choices({}, [override]))]
-        axes_of_files = chain.from_iterable(sweep_axes.items() for sweep_axes in sweeps)
-        empty = empty or [
-            f"{key}={values}" for key, values in axes_of_files if not all(composer.choices({key: values}))
-        ]
-        raise ConfigError(f"{', '.join(dict.fromkeys(empty))}: an axis must have values")
+        lines = [*extra, *(f"{key}={values}" for sweep_axes in sweeps for key, values in sweep_axes.items())]
+        empty = [line for line in dict.fromkeys(lines) if not all(composer.choices({}, [line]))]
+        raise ConfigError(f"{', '.join(empty)}: an axis must have values")
     return expanded
 
 

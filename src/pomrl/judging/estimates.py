@@ -69,7 +69,7 @@ class ScalarEstimate(ABC):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the number is equal in all runs."""
+        """Return whether the number is equal in all runs."""
         return False
 
     @property

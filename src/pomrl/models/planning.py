@@ -154,7 +154,7 @@ class Model:
 
     @property
     def _is_idle(self) -> Bool[np.ndarray, " S"]:
-        """Whether all actions of each state are allowed and identical."""
+        """Return whether all actions of each state are allowed and identical."""
         S, A = self.R.shape
         pairs = sparse.csr_array(self.P.reshape(S * A, S) if isinstance(self.P, np.ndarray) else self.P)
         differ = np.asarray(abs(pairs - pairs[np.repeat(np.arange(S) * A, A)]).sum(1)).reshape(S, A)

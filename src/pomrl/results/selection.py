@@ -3,17 +3,18 @@
 import json
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
 from pomrl import store
-from pomrl.configuration.composed import UnreadableOverrideError, number_of
+from pomrl.configuration.composed import ConfigError, UnreadableOverrideError, number_of
 from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.parsing import MOST_RUNS, Experiment
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
-from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
 from pomrl.configuration.sweeps import selection
 from pomrl.results.result import Result
 from pomrl.results.sweep_results import SweepResults
@@ -78,10 +79,12 @@ def resolve(
     `pomrl runs`. `where` adds settings, tag or code. With a metric as `value`, experiments must have it.
 
     Raises:
-        ConfigError: A setting is wrong.
+        ConfigError: A setting or the value is wrong.
         StoreError: A signature or key is unknown.
     """
     add_to_path(Path.cwd())  # to find components, whose present code is compared with the stored version
+    if value not in (None, *VALUES):
+        _check_metric(value, overrides, sources)
     if overrides and not any("=" in override for override in overrides):
         return [Match.load(_find_by_name(name)) for name in overrides], []
     settings, where = filters(overrides), dict(where or {})
@@ -131,10 +134,7 @@ def choose(
     if not matches:
         request = " ".join([*overrides, *(f"{key}={value}" for key, value in (where or {}).items())])
         problem = f"{store.root().absolute()}: no stored runs{' for ' * bool(request)}{request}"
-        remedy = (
-            f"{value} must be a stored metric or one of {', '.join(VALUES)}" if value not in (None, *VALUES) else ""
-        )
-        raise StoreError("; ".join([problem, *(notes or [remedy or "run `pomrl run` to compute them"])]))
+        raise StoreError("; ".join([problem, *(notes or ["run `pomrl run` to compute them"])]))
     if n_empty := sum(not match.runs for match in resolved):
         notes.append(f"{n_empty} of {number_of(len(resolved), 'selected experiment')} have no runs")
     settings = [{**match.settings(), "code": match.code, "signature": match.stored.signature} for match in matches]
@@ -151,6 +151,17 @@ def choose(
     ]
     values = [tuple(setting.get(key) for key in varying) for _, setting in pairs]
     return SweepResults(tuple(varying), values, results, notes=tuple(notes))
+
+
+def _check_metric(name: str, overrides: Sequence[str], sources: Sources) -> None:
+    """Raise a ConfigError unless an option or a stored experiment has the metric."""
+    sweeps = [override.partition("=")[2].split(",") for override in overrides if override.startswith("experiment=")]
+    for folder in named_folders(chain.from_iterable(sweeps)):
+        sources = sources.with_study(folder)
+    options = [path.stem for path in sources.options("metric")]
+    manifests = filter(None, (stored.manifest() for stored in store.all_experiments()))
+    if name not in options and not any(manifest.flat_settings().get("metric") == name for manifest in manifests):
+        raise ConfigError(f"unknown column {name!r}; available: {', '.join(dict.fromkeys([*VALUES, *options]))}")
 
 
 def _is_sound(stored: StoredExperiment) -> bool:

@@ -63,7 +63,7 @@ class Batch:
 
     @property
     def is_equal(self) -> bool:
-        """Whether `visits` has one number for all pairs (s, a), on axes of length 1."""
+        """Return whether `visits` has one number for all pairs (s, a), on axes of length 1."""
         return self.visits.shape[-2:] == (1, 1)
 
     @cached_property
@@ -124,7 +124,7 @@ class Data(Component):
 
     @property
     def is_adaptive(self) -> bool:
-        """Whether sampling depends on the learner; `draw` is then unused."""
+        """Return whether sampling depends on the learner; `draw` is then unused."""
         return False
 
     def check(self, m: int) -> None:

@@ -122,7 +122,7 @@ class Method:
 
     @property
     def is_measured(self) -> bool:
-        """Whether tables have a column for the metric."""
+        """Return whether tables have a column for the metric."""
         return type(self.metric) is not PlanningLoss
 
 

@@ -75,7 +75,7 @@ class Estimator(Component, Generic[MemoryT]):
 
     @property
     def has_similarity(self) -> bool:
-        """Whether the estimator has a similarity; some schedules need one."""
+        """Return whether the estimator has a similarity; some schedules need one."""
         return True
 
     def check(self, m: int) -> None:

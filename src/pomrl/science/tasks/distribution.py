@@ -36,7 +36,7 @@ class MeanModel:
 
     @property
     def has_room(self) -> bool:
-        """Whether the deviation is possible with this P_o."""
+        """Return whether the deviation is possible with this P_o."""
         return self.deviation < self.largest_deviation or self.deviation == 0
 
 

@@ -92,9 +92,7 @@ class RandomChains(TaskDistribution):
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
         if sigma is None:
-            has_other_key = hasattr(self, "concentration_over_S")
-            exception = " unless task_distribution.concentration_over_S is set" if has_other_key else ""
-            raise ValueError(f"sigma must be a number{exception}, got null")
+            raise ValueError("sigma must be a number, got null")
         return sqrt(sigma) if self.measure == "variance" else float(sigma)
 
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
@@ -163,6 +161,9 @@ class Dirichlet(RandomChains):
 
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
         if self.concentration_over_S is None:
+            if sigma is None:
+                key = "task_distribution.concentration_over_S"
+                raise ValueError(f"sigma must be a number unless {key} is set, got null")
             return super()._deviation(sigma, P_o)
         if sigma is not None:
             setting = f"task_distribution.concentration_over_S={self.concentration_over_S}"
