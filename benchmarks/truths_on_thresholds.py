@@ -30,7 +30,7 @@ from pomrl.judging.minima import (
 from pomrl.judging.verdict import Part
 from pomrl.results.result import Result
 from pomrl.running.plan import plan
-from pomrl.running.work import refuse_failures, work
+from pomrl.running.work import raise_failures, work
 from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS
 
 MADE_UP_RUNS = 100_000
@@ -331,5 +331,5 @@ def losses_of(name: str) -> Result:
     """Return the losses of a stored experiment, after computing what the store lacks."""
     runs, of_sweep, *overrides = STORED[name]
     (setting,) = sweep(PUBLISHED, of_sweep, further=[*overrides, f"runs={runs}", "yes=true"])
-    refuse_failures(work(plan([setting.experiment]), lambda _done, _failed: None))
+    raise_failures(work(plan([setting.experiment]), lambda _done, _failed: None))
     return Result.of_experiment(setting.experiment, runs)

@@ -60,8 +60,8 @@ def publish(study: Study, judged: Judgements) -> list[Path]:
         few = sum(claim.provisional for claim in judged.main)
         older = "verdicts are old" if judged.main else "no claims are judged"
         reason = f"{number_of(few, 'claim')} with too few runs" if few else older
-        remedy = f"pomrl reproduce {study.word} computes them"
-        warn(f"{study.word}: its own pages stay as they are, because {reason}; {remedy}")
+        remedy = f"pomrl reproduce {study.argument} computes them"
+        warn(f"{study.argument}: its own pages stay as they are, because {reason}; {remedy}")
         return []
     described = [judgement for variant in study.variants for judgement in judged.of(variant.name).values()]
     tables = [study.folder / judgements.FILE, *sorted((study.folder / "pages").glob("*.csv"))]

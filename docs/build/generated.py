@@ -91,7 +91,7 @@ def gallery() -> str:
 
 def figures_in(study: Study) -> Iterator[str]:
     """Yield the paragraphs of a study in the gallery."""
-    yield f"## {study.name}: {study.described.title}"
+    yield f"## {study.name}: {study.config.title}"
     for figure in figures_of(study):
         number, title = number_of(figure.docstring), title_of(figure.docstring)
         yield f"### {f'Figure {number}: ' * bool(number)}{title}"

@@ -24,12 +24,12 @@ def renew(study: Study, name: str) -> Path:
     selection = Selection(study, [name])
     sweeps = figures_of_study.load_sweeps(selection, name)
     drawing, sidecar = figures_of_study.draw_version(selection, name, sweeps)
-    is_read = len(study.described.variants) > 1 and not any(name.startswith("computed") for name in sweeps)
+    is_read = len(study.config.variants) > 1 and not any(name.startswith("computed") for name in sweeps)
     for text in drawing.figure.texts if is_read else ():  # what the authors computed says so in its title
         if (heading := text.get_text()) and heading == drawing.figure.get_suptitle():
             text.set_text(f"As {sidecar.variant}: {heading}")
     runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
-    command = f"python -m docs.build {study.word} --pictures {name}"
+    command = f"python -m docs.build {study.argument} --pictures {name}"
     values = hashlib.sha256(files.values(drawing)).hexdigest()
     description: dict[str, Any] = {"command": command, "runs": runs, "values": values}
     path = outputs() / "readme" / f"{figures_of_study.file_stem(study, name)}.png"

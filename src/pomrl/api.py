@@ -25,7 +25,7 @@ from pomrl.results.selection import choose, filters
 from pomrl.results.summaries import STATISTICS, summarise
 from pomrl.results.sweep_results import SweepResults, concatenate, load_sweep
 from pomrl.running.plan import check_time_limit, estimate, plan
-from pomrl.running.work import refuse_failures, work
+from pomrl.running.work import raise_failures, work
 from pomrl.science.problem import components
 from pomrl.store import StoreError
 from pomrl.store.code_digest import mark_notebook_classes
@@ -388,4 +388,4 @@ def _compute_experiments(experiments: Sequence[Experiment], report: Report | Non
         if report:
             report(f"{done}/{expected.runs} runs")
 
-    refuse_failures(work(jobs, advance))
+    raise_failures(work(jobs, advance))

@@ -24,11 +24,11 @@ class Page:
 
     @property
     def command(self) -> str:
-        return f"pomrl reproduce {self.study.word}"
+        return f"pomrl reproduce {self.study.argument}"
 
     @cached_property
     def judgements(self) -> Judgements:
-        return judgements.read(self.study.outputs, list(self.study.described.variants))
+        return judgements.read(self.study.outputs, list(self.study.config.variants))
 
     def points(self, figure: str) -> pd.DataFrame:
         """Load the points of a figure; StoreError if missing or damaged."""

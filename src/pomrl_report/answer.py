@@ -65,7 +65,7 @@ def _cell(judgement: Judgement | None, number: str) -> str:
 
 def claims_page(study: Study, judgements: Judgements) -> str:
     """Return the Markdown page of all claims."""
-    named = [name for name in study.described.variants if judgements.of(name)]
+    named = [name for name in study.config.variants if judgements.of(name)]
     cells = views.columns(judgements, named)
     page = render(
         "claims.md.j2",
@@ -75,7 +75,7 @@ def claims_page(study: Study, judgements: Judgements) -> str:
         named=named,
         listed=judgements.first_under(named),
         answer=answer_text(study, judgements),
-        older=views.older_in_words(study, judgements),
+        older=views.describe_older(study, judgements),
         legend=views.legend(study),
         table=markdown([*cells], [*zip(*cells.values(), strict=True)]),
     )

@@ -36,15 +36,17 @@ def write(study: Study) -> Path:
         StoreError: The article is missing, results are not final, a name is unknown, or Typst fails.
     """
     if not study.article.is_file():
-        raise StoreError(f"{study.word}: article/article.typ is missing; write a Typst document that imports study.typ")
+        raise StoreError(
+            f"{study.argument}: article/article.typ is missing; write a Typst document that imports study.typ"
+        )
     text = study.article.read_text(encoding="utf-8")
     judgements = load_judgements(study)
     if not judgements.main or judgements.older or any(judgement.provisional for judgement in judgements.main):
         state = "older than the present code" if judgements.older else "provisional or missing"
-        raise StoreError(f"{study.word}: its results are {state}; run `pomrl reproduce {study.word}`")
+        raise StoreError(f"{study.argument}: its results are {state}; run `pomrl reproduce {study.argument}`")
     pdf = typeset(study, values(study, judgements, text), pictures(study, text))
     path = study.outputs / "article.pdf"
-    write_file(path, pdf, f"pomrl reproduce {study.word} article")
+    write_file(path, pdf, f"pomrl reproduce {study.argument} article")
     return path
 
 
@@ -54,11 +56,11 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
     tables = sorted((study.folder / "pages").glob("*.csv"))
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
     return {
-        "title": study.described.title,
+        "title": study.config.title,
         "headline": variants,
-        "described": {
-            "error": f"{100 * study.described.error:g}\u202f%",
-            "runs": f"{study.described.runs:,}",
+        "config": {
+            "error": f"{100 * study.config.error:g}\u202f%",
+            "runs": f"{study.config.runs:,}",
         },
         "claims": {name: {id: _judge(judgement) for id, judgement in judgements.of(name).items()} for name in variants},
         "order": [judgement.id for judgement in judgements.first_under(variants)],
@@ -119,7 +121,7 @@ def typeset(study: Study, named: Mapping[str, Any], images: Mapping[str, bytes])
         try:
             return typst.compile(root / "article.typ", root=root, ignore_system_fonts=True, timestamp=0)
         except typst.TypstError as error:
-            raise StoreError(f"{study.word}/article/article.typ: {_in_one_line(error)}") from error
+            raise StoreError(f"{study.argument}/article/article.typ: {_in_one_line(error)}") from error
 
 
 def _in_one_line(error: typst.TypstError) -> str:

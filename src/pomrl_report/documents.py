@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import in_words, place_of
+from pomrl.configuration.importing import format_error, place_of
 from pomrl.configuration.study import Study, find
 from pomrl.judging import views
 from pomrl.judging.judgements import Judgements, read_published
@@ -34,7 +34,7 @@ def renew_all(study: Study, judgements: Judgements, warn: Callable[[str], object
         for name, text in look_up(study, judgements).items():
             write(study, name, text)
     if judgements.older:
-        warn(f"{study.word}: {views.older_in_words(study, judgements)}")
+        warn(f"{study.argument}: {views.describe_older(study, judgements)}")
     if judgements.main:
         write(study, CLAIMS, claims_page(study, judgements))
 
@@ -81,19 +81,19 @@ def renew(study: Study) -> list[str]:
         name = module.__name__.rpartition(".")[2]
         document = study.folder / "pages" / f"{name}.md"
         if not document.is_file():
-            raise ConfigError(f"{study.word}: pages/{name}.md is missing; create it, or remove pages/{name}.py")
+            raise ConfigError(f"{study.argument}: pages/{name}.md is missing; create it, or remove pages/{name}.py")
         try:
             contents = module.parts(Page(study, name))
             content = fill(document.read_text(encoding="utf-8"), contents)
         except StoreError as error:
-            remedy = f"run `pomrl reproduce {study.word} --variants all`"
+            remedy = f"run `pomrl reproduce {study.argument} --variants all`"
             problems.append(f"pages/{name}.md is not renewed: {error}; {remedy}")
             continue
         except (OSError, ConfigError):
             raise
         except Exception as error:  # user-defined code may raise anything
             where = place_of(error, str(module.__file__))
-            raise ConfigError(f"{study.word}: {where}: {in_words(error)}") from error
+            raise ConfigError(f"{study.argument}: {where}: {format_error(error)}") from error
         write(study, name, content)
     return problems
 
@@ -108,7 +108,7 @@ def look_up(study: Study, judgements: Judgements) -> dict[str, str]:
     results = study_results(study, judgements)
     return {
         path.name.removesuffix(f".md{lookups.SUFFIX}"): lookups.fill(
-            path.read_text(encoding="utf-8"), results, f"{study.word}: pages/{path.name}"
+            path.read_text(encoding="utf-8"), results, f"{study.argument}: pages/{path.name}"
         )
         for path in paths
     }
@@ -128,4 +128,4 @@ def study_results(study: Study, judgements: Judgements) -> lookups.Results:
 
 def write(study: Study, name: str, content: str) -> None:
     """Write a document to a study's outputs."""
-    write_file(study.outputs / "pages" / f"{name}.md", content.encode(), f"pomrl reproduce {study.word}")
+    write_file(study.outputs / "pages" / f"{name}.md", content.encode(), f"pomrl reproduce {study.argument}")

@@ -86,7 +86,7 @@ class FigureFiles:
     folder: Path
     docstring: str = ""
     """Title and caption; empty if the sidecar has them."""
-    word: str = ""
+    study: str = ""
     """The name of the study in commands."""
     variant: str = ""
     """The variant; empty for the default."""
@@ -122,7 +122,7 @@ class FigureFiles:
     @property
     def commands(self) -> list[str]:
         if not self.versions:
-            return [f"pomrl reproduce {self.word}"]
+            return [f"pomrl reproduce {self.study}"]
         sidecar = self.versions[-1].sidecar
         return [*(command(sweep) for sweep in sidecar.sweeps if not self.variant), sidecar.command]
 

@@ -17,7 +17,7 @@ from pomrl.judging.agreement import counts, rank
 from pomrl.judging.answer import VERBS, certainty
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import LOOKS
-from pomrl.results.selection import runs_in_words
+from pomrl.results.selection import describe_runs
 from pomrl.results.summaries import summarise
 from pomrl.results.sweep_results import SweepResults
 from pomrl.results.tables import as_text
@@ -44,7 +44,7 @@ class StudyPage:
         drawn_names = [path.stem.removesuffix(INTERVALS) for path in sorted(folder.glob("*.json"))]
         numbered = {file_name(name, docstring) for name, docstring in docstrings.items()}
         names = dict.fromkeys([*docstrings, *(name for name in drawn_names if name not in numbered)])
-        return [FigureFiles(name, folder, docstrings.get(name, ""), self.study.word) for name in names]
+        return [FigureFiles(name, folder, docstrings.get(name, ""), self.study.argument) for name in names]
 
     @cached_property
     def under_variants(self) -> dict[str, list[FigureFiles]]:
@@ -52,7 +52,7 @@ class StudyPage:
         folder = self.study.outputs / FOLDER
         folders = sorted(path.name for path in folder.glob("*") if path.is_dir())
         by_variant = {}
-        for name in dict.fromkeys([*self.study.described.variants, *folders]):
+        for name in dict.fromkeys([*self.study.config.variants, *folders]):
             figures = [replace(figure, folder=folder / name, variant=name) for figure in self.figures]
             if versions := [figure for figure in figures if figure.versions]:
                 by_variant[name] = versions
@@ -69,14 +69,14 @@ class StudyPage:
 
     def other_judgements(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
         """Return judgements of a claim under other variants of `study.yaml`."""
-        judgements = [self.judgements.of(name).get(judgement.id) for name in self.study.described.variants]
+        judgements = [self.judgements.of(name).get(judgement.id) for name in self.study.config.variants]
         return [(other.variant, other) for other in judgements if other and other.variant != judgement.variant]
 
     @property
     def matrix(self) -> list[str]:
         """All variants, best first; empty if all are in `study.yaml`."""
         names = self.judgements.variants
-        return rank(self.judgements, names) if {*names} - {*self.study.described.variants} else []
+        return rank(self.judgements, names) if {*names} - {*self.study.config.variants} else []
 
     def figure_claims(self, figure: FigureFiles) -> list[Judgement]:
         by_id = self.judgements.of(figure.variant) if figure.variant else {claim.id: claim for claim in self.main}
@@ -108,9 +108,11 @@ def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str
     page = StudyPage(study)
     figures = [figure for figure in chain(page.figures, *page.under_variants.values()) if figure.versions]
     if not figures and not page.main:
-        raise StoreError(f"{study.word}: no figures or claims to report yet; run `pomrl reproduce {study.word}`")
-    if older := views.older_in_words(study, page.judgements):
-        warn(f"{study.word}: {older}")
+        raise StoreError(
+            f"{study.argument}: no figures or claims to report yet; run `pomrl reproduce {study.argument}`"
+        )
+    if older := views.describe_older(study, page.judgements):
+        warn(f"{study.argument}: {older}")
     sources: dict[str, list[provenance.ShownExperiment]] = {"": []}
     for figure in figures:
         sources.setdefault(figure.variant, []).extend(chain.from_iterable(version.shown for version in figure.versions))
@@ -146,7 +148,7 @@ def selection_page(
         "selection.html.j2",
         title=title,
         command=command,
-        runs=runs_in_words(results.runs),
+        runs=describe_runs(results.runs),
         figure=figure,
         summaries=as_text(summarise(results)),
         remark=remark,

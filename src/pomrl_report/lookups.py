@@ -15,7 +15,7 @@ from pomrl.configuration.study import Study
 from pomrl.judging.answer import answer_text, count_groups
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.verdict import Comparison, Verdict
-from pomrl.judging.views import in_words
+from pomrl.judging.views import verdict_label
 from pomrl_report.answer import main_claims_table
 
 SUFFIX = ".in"
@@ -125,13 +125,13 @@ def check(results: Results, demanded: Verdict, id: str, *variants: str) -> str:
     """Check the verdict under each variant; ValueError if one differs."""
     for variant in variants:
         if (actual := results.judgement(id, variant).verdict) is not demanded:
-            raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {in_words(actual)}")
+            raise ValueError(f"{id} under {variant}: the sentence needs {demanded!s}, got {verdict_label(actual)}")
     return ""
 
 
 def verdict(results: Results, id: str, variant: str) -> str:
     """Return a verdict in words."""
-    return in_words(results.judgement(id, variant).verdict)
+    return verdict_label(results.judgement(id, variant).verdict)
 
 
 def estimate(results: Results, id: str, variant: str, part: str = "") -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
 from pomrl.configuration.composed import number_of
-from pomrl.judging.views import decisive_in_words, in_words
+from pomrl.judging.views import describe_decisive, verdict_label
 from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl_report.markup import sentence, symbols
 
@@ -33,7 +33,7 @@ def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FB
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    filters = (symbols, sentence, number_of, data_uri, pack, pack_json, css_class, in_words, decisive_in_words)
+    filters = (symbols, sentence, number_of, data_uri, pack, pack_json, css_class, verdict_label, describe_decisive)
     environment.globals["CONFIDENCE_PERCENT"] = CONFIDENCE_PERCENT
     environment.filters |= {function.__name__: function for function in filters}
     return environment

@@ -22,11 +22,11 @@ def write(study: Study, warn: Warn) -> Path:
 
     Without claims and figures, it is the page of its stored sweeps.
     """
-    command, folder = f"pomrl reproduce {study.word} report", study.outputs / "report"
+    command, folder = f"pomrl reproduce {study.argument} report", study.outputs / "report"
     if study.sweeps and not claims_of(study) and not figures_of(study):
         selectors = [f"experiment={','.join(map(study.option, study.sweeps))}"]
         selection = choose(selectors, sources=study.sources)
-        return write_selection(selection, folder, command, warn, study.described.title)
+        return write_selection(selection, folder, command, warn, study.config.title)
     return _write(folder, html(study, command, warn), command)
 
 

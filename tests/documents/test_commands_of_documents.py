@@ -94,7 +94,7 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduce, "_execute_all", nothing)
     monkeypatch.setattr("pomrl_report.docs.beside_the_package", lambda name: Path.cwd() / name)
     monkeypatch.setattr("webbrowser.open", nothing)
-    monkeypatch.setattr(composed, "MOST_JOBS", 1)
+    monkeypatch.setattr(composed, "MAX_JOBS", 1)
 
 
 @pytest.mark.parametrize("line", COMMANDS)

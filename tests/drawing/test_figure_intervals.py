@@ -14,7 +14,7 @@ from pomrl.results.intervals import best_gamma, best_gamma_band
 from pomrl.results.sweep_results import StoredSweeps
 
 
-def test_intervals_are_students_and_may_be_over_more_runs_than_promised(
+def test_intervals_are_students_and_may_be_over_more_runs_than_planned(
     sweeps: StoredSweeps, tables: Mapping[str, pd.DataFrame]
 ) -> None:
     drawing = FIGURES["pomrl_vs_adapomrl"].draw_version(sweeps, with_intervals=True)

@@ -1,4 +1,4 @@
-"""What a figure says of itself: how many runs it shows of those promised, and which series it lacks."""
+"""What a figure says of itself: how many runs it shows of those planned, and which series it lacks."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def draw(sweeps):
 
 
 @pytest.mark.parametrize(("runs", "said"), [(100, ""), (101, "101 runs instead of 100")])
-def test_as_many_runs_as_promised_are_not_noted_and_more_are(runs: int, said: str) -> None:
+def test_as_many_runs_as_planned_are_not_noted_and_more_are(runs: int, said: str) -> None:
     assert note(FIGURES["pomrl_vs_adapomrl"].draw(make_sweeps(runs=runs, tasks=2))) == said
 
 
@@ -47,7 +47,7 @@ def test_a_single_curve_of_too_few_runs_makes_a_figure_provisional() -> None:
 
 
 def test_each_sweep_is_held_to_its_own_promise(sweeps) -> None:
-    other = with_sweep(sweeps, "states_20", replace(sweeps["states_20"], promised=50))
+    other = with_sweep(sweeps, "states_20", replace(sweeps["states_20"], planned_runs=50))
     expected = f"provisional: {RUNS} of 50 runs\nprovisional: {RUNS} of 20 runs"
     assert note(FIGURES["varyingSmT"].draw(other)) == expected
 

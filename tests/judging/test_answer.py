@@ -11,7 +11,7 @@ from pomrl.judging.answer import answer_text, certainty, count_groups
 from pomrl.judging.judgements import Judgements
 
 NOBODY = "No claims are judged yet under the variants of the study; pomrl reproduce pomrl2023 claims judges them."
-RUNS = f"{PAPER.described.runs:,}"
+RUNS = f"{PAPER.config.runs:,}"
 
 
 def but(found: Judgements, **changes: Any) -> Judgements:

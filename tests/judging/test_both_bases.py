@@ -27,7 +27,7 @@ def basis() -> Basis:
 class TestExperiments:
     def test_every_claim_about_sweeps_is_judged_at_fewer_runs_with_its_share_of_the_error(self, basis: Basis) -> None:
         assert {claim.id for claim in basis.claims} == set(BY_ID)
-        assert (basis.runs, basis.error) == (500, PAPER.described.error / 3)
+        assert (basis.runs, basis.error) == (500, PAPER.config.error / 3)
 
     def test_everything_is_computed_as_in_the_notebook(self, basis: Basis) -> None:
         problems = [setting.experiment.problem for of in basis.settings.values() for setting in of]
@@ -62,7 +62,7 @@ class TestAnswer:
         assert " and 2 under none (1 of these in part)." in answer(PAPER, judged(tmp_path, found))
 
     def test_a_variant_outside_of_the_headline_is_compared_with_its_first(self, tmp_path: Path) -> None:
-        study = replace(PAPER, described=replace(PAPER.described, headline=["printed"]))
+        study = replace(PAPER, config=replace(PAPER.config, headline=["printed"]))
         both = {"printed": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "computed": {"Q1.1": OPEN, "Q1.5": NOT}}
         said = answer(study, judged(tmp_path, both))
         assert "Of the 2 claims that can be checked, 2 hold." in said

@@ -42,7 +42,7 @@ def loaded() -> list[Part]:
 
 def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
     """Judge claims about no sweeps, write the table and read it."""
-    on = Basis("printed", {}, claims, PAPER.described.runs)
+    on = Basis("printed", {}, claims, PAPER.config.runs)
     outcomes = study_claims.judge_variant(PAPER, on, Reader())
     made = [judgements.judgement("printed", outcome) for outcome in outcomes]
     judgements.write(folder, made, "pomrl reproduce pomrl2023 claims")

@@ -81,9 +81,9 @@ def test_the_relative_gain_is_what_the_best_gamma_saves_of_the_loss() -> None:
 def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:
     assert [claim.id for claim in basis.claims] == ["H1", "H2", "H3", "H4"]  # those that these sweeps are about
     assert not {claim.id for claim in OURS} & {claim.id for claim in CLAIMS}
-    share = BEYOND.described.error / (len(OURS) - len({"H4", "H4.2", "H6", "T7"}))  # which are reported
+    share = BEYOND.config.error / (len(OURS) - len({"H4", "H4.2", "H6", "T7"}))  # which are reported
     outcome = basis.unjudged_outcome(BY_ID["H3"])
-    assert (outcome.needed, outcome.error) == (BEYOND.described.runs, share)
+    assert (outcome.needed, outcome.error) == (BEYOND.config.runs, share)
 
 
 def test_what_is_reported_has_no_verdict_and_is_in_the_table(basis: Basis, tmp_path: Path) -> None:

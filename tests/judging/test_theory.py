@@ -32,7 +32,7 @@ class TestExact:
     def test_every_number_and_verdict_is_as_published(self, study: str, id: str) -> None:
         """Errata and bounds have tests of their own, in closed form; this is that claims compute the same numbers."""
         of_study, claim = EXACT[study, id]
-        variant = of_study.described.headline[0]
+        variant = of_study.config.headline[0]
         published = {part.compared: part for part in read_published(of_study).of(variant)[id].comparisons}
         for part in claim.parts({}):
             assert type(part.estimate) is Exact

@@ -156,7 +156,7 @@ class TestPublished:
         shown = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines]
         expected = Counter(tuple(row[name] for name in COLUMNS) for row in rows)
         assert Counter((*cells[:3], cells[5].replace(",", "") or "0", cells[6]) for cells in shown) == expected
-        rows.sort(key=lambda row: [*study.described.variants].index(row["variant"]))
+        rows.sort(key=lambda row: [*study.config.variants].index(row["variant"]))
         for cells, row in zip(shown, rows, strict=True):
             assert cells[0] == row["claim"]
             assert float(re.findall(r"-?[\d.]+", cells[3])[0]) == pytest.approx(float(row["estimate"]), abs=6e-4)

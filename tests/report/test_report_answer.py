@@ -41,7 +41,7 @@ class TestAnswer:
         assert (open_one, why.startswith("Under printed it is undecided: ")) == ("Q1.6", True)
 
     def test_the_words_for_one_variant_name_none(self, tmp_path: Path) -> None:
-        study = replace(PAPER, described=replace(PAPER.described, headline=["printed"]))
+        study = replace(PAPER, config=replace(PAPER.config, headline=["printed"]))
         found = judged(tmp_path, {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
         of = groups(study, found)
         assert list(of) == ["Claims that hold", "Claims that do not hold, and why"]

@@ -34,7 +34,7 @@ MEGABYTE = 10**6
 
 @pytest.fixture(scope="module")
 def judged(folder: Path) -> Judgements:
-    return judgements.read(of_study(folder), list(find("pomrl2023").described.variants))
+    return judgements.read(of_study(folder), list(find("pomrl2023").config.variants))
 
 
 def article_of(page: str, id: str) -> str:

@@ -13,7 +13,7 @@ from tests.support.sample_models import models_with_equal_actions, models_with_t
 from pomrl.models import sparse_models
 from pomrl.models.planning import from_arrays
 from pomrl.science import planners
-from pomrl.science.mdp import LARGEST_GAMMA_EVAL, Criterion, LossNorm, optimal_value, planning_loss
+from pomrl.science.mdp import MAX_GAMMA_EVAL, Criterion, LossNorm, optimal_value, planning_loss
 from pomrl.science.planners import BackwardInduction, PolicyIteration, ValueIteration
 from pomrl.science.solvers import action_ties, compiled, evaluation, policy_stacks, relative_values, sparse
 from pomrl.science.solvers.evaluation import distinct_policy_values
@@ -181,7 +181,7 @@ def test_planning_of_tied_models_ends_with_the_best_values(kind: str, way: str, 
     """The error, times 1 - gamma, is below 1e-12 of the largest value."""
     P, R = TIED[kind](np.random.default_rng(3))
     R = R.round(2) - shift
-    factors = (*GAMMAS, *((0.999, LARGEST_GAMMA_EVAL) if way != "value iteration" else ()))
+    factors = (*GAMMAS, *((0.999, MAX_GAMMA_EVAL) if way != "value iteration" else ()))
     for P_i, R_i, policies in zip(P, R, plan(way, P, R, factors), strict=True):
         for gamma, policy in zip(factors, policies, strict=True):
             best = exact_best_value(P_i, R_i, gamma)

@@ -9,8 +9,8 @@ from tests.support.sample_models import (
 )
 
 from pomrl.science.mdp import (
-    LARGEST_GAMMA_EVAL,
     LOSS_ERROR,
+    MAX_GAMMA_EVAL,
     expected_rewards,
     planning_loss,
     policy_value,
@@ -102,7 +102,7 @@ def exact_value(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) 
 
 
 def test_losses_at_the_largest_gamma_eval_are_as_accurate_as_promised() -> None:
-    gamma = LARGEST_GAMMA_EVAL
+    gamma = MAX_GAMMA_EVAL
     for seed in range(5):
         P, R = random_chain_mdp(np.random.default_rng(seed), 10, 2, 5)
         best, other = PolicyIteration().plan(P[None], R[None], np.array([0.5, gamma]))[0][::-1]

@@ -119,7 +119,7 @@ def test_no_action_is_better_up_to_discount_factors_near_one(kind: str) -> None:
 
 
 def test_planning_that_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparse, "MOST_EVALUATIONS", 1)
+    monkeypatch.setattr(sparse, "MAX_EVALUATIONS", 1)
     rows, R = grid(40, goal=False)
     with pytest.raises(ArithmeticError, match=r"gamma = 0\.999: policy iteration did not converge in 1 evaluations"):
         sparse.plan(rows, R, np.array([0.999]))

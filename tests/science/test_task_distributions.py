@@ -9,7 +9,7 @@ from pomrl.science.randomness import Stream, generator
 from pomrl.science.solvers.input_checks import check_models
 from pomrl.science.tasks.distribution import MeanModel
 from pomrl.science.tasks.random_chains import (
-    SMALLEST_DEVIATION,
+    MIN_DEVIATION,
     Dirichlet,
     Gaussian,
     RandomChains,
@@ -165,7 +165,7 @@ def test_smoothing_adds_to_all_probabilities(distribution):
 
 
 @pytest.mark.parametrize("kind", [Dirichlet, Gaussian, UniformBall])
-@pytest.mark.parametrize(("measure", "limit"), [("variance", SMALLEST_DEVIATION**2), ("std", SMALLEST_DEVIATION)])
+@pytest.mark.parametrize(("measure", "limit"), [("variance", MIN_DEVIATION**2), ("std", MIN_DEVIATION)])
 def test_the_smallest_sigma_is_drawn_and_a_smaller_one_refused(kind: type[RandomChains], measure: Any, limit: float):
     distribution = kind(measure=measure, zeros=5)
     mean = distribution.draw_mean(0, 0, 10, 2, 1.01 * limit)

@@ -22,7 +22,7 @@ from pomrl.commands import main, run
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import SWEEPS
 from pomrl.running.plan import plan
-from pomrl.running.work import refuse_failures, work
+from pomrl.running.work import raise_failures, work
 
 SWEEP = "initial_similarity"
 """The sweep of the outputs of every kind."""
@@ -142,7 +142,7 @@ def refused(command: Any, *arguments: str) -> str:
 
 def compute(experiments: Sequence[Experiment]) -> None:
     """Compute and store missing runs of experiments; raise ExecutionError on a failure."""
-    refuse_failures(work(plan(experiments), lambda *_: None))
+    raise_failures(work(plan(experiments), lambda *_: None))
 
 
 @contextmanager

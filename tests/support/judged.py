@@ -38,12 +38,12 @@ def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]
     made = []
     for name, verdicts in by_variant.items():
         variant = known.get(name, Variant(name, lambda job: job.overrides))
-        on = Basis(name, {}, CLAIMS, PAPER.described.runs)
+        on = Basis(name, {}, CLAIMS, PAPER.config.runs)
         outcomes = [outcome(on, id, verdict) for id, verdict in verdicts.items()]
         assert [of.verdicts for of in outcomes] == list(map(topics_of, verdicts.values()))
         made += [judgements.judgement(name, of, variant.notes.get(of.claim.id, "")) for of in outcomes]
     judgements.write(folder, made, "pomrl reproduce pomrl2023 claims")
-    return judgements.read(folder, list(PAPER.described.variants))
+    return judgements.read(folder, list(PAPER.config.variants))
 
 
 def topics_of(verdict: Verdict | Topics) -> Topics:

@@ -59,7 +59,7 @@ class ProductSweeper(Sweeper):
     def _jobs(self, overrides: list[str]) -> list[list[str]]:
         """Return each job's overrides; none if an estimate is printed."""
         from pomrl.commands.computing import estimate_large
-        from pomrl.configuration.composed import MOST_JOBS
+        from pomrl.configuration.composed import MAX_JOBS
         from pomrl.configuration.composition import Composer
         from pomrl.configuration.parsing import parse
         from pomrl.configuration.sweeps import expand
@@ -68,7 +68,7 @@ class ProductSweeper(Sweeper):
         choices = expand(composer, overrides, self.params)
         count = sum(prod(map(len, axes)) for axes in choices)
         jobs = (list(job) for job in chain.from_iterable(product(*axes) for axes in choices))
-        if count > MOST_JOBS:
+        if count > MAX_JOBS:
             first = next(jobs)
             experiment = parse(composer.compose(first))
             if not experiment.request.yes:

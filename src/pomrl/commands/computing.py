@@ -9,7 +9,7 @@ from typing import Any
 
 from pomrl import store
 from pomrl.commands.terminal import exit_with, print_frame, printable, progress, warn
-from pomrl.configuration.composed import MOST_JOBS, ConfigError, number_of
+from pomrl.configuration.composed import MAX_JOBS, ConfigError, number_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
 from pomrl.results.intervals import CONFIDENCE_PERCENT
@@ -47,7 +47,7 @@ def estimate_large(first: Experiment, count: int) -> None:
     """Estimate the cost of a sweep from its first experiment; ConfigError unless dry_run."""
     expected = estimate(plan([first]), count)
     if not first.request.dry_run:
-        raise ConfigError(f"{expected}; set yes=true to compute more than {MOST_JOBS:,} experiments")
+        raise ConfigError(f"{expected}; set yes=true to compute more than {MAX_JOBS:,} experiments")
     warn(f"estimated from the first experiment: {expected}")
 
 

@@ -56,7 +56,7 @@ def _export_study(file: Path, study: Study) -> tuple[int, int]:
     experiments = {store.lookup(experiment): experiment for experiment in study_experiments(study)}
     stored = [candidate for candidate in experiments if candidate.complete()]
     if not stored:
-        raise StoreError(f"{study.word}: no stored runs; pomrl reproduce {study.word} computes them")
+        raise StoreError(f"{study.argument}: no stored runs; pomrl reproduce {study.argument} computes them")
     files = {
         f"code/{path.as_posix()}": path
         for path in _needed_files(study, [experiments[candidate] for candidate in stored])

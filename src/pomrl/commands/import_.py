@@ -7,7 +7,7 @@ from typing import Annotated
 from pomrl.commands.terminal import agrees, printable, warn
 from pomrl.configuration.composed import number_of
 from pomrl.configuration.sources import DESCRIPTION
-from pomrl.running.stored_settings import refuse_wrong_settings
+from pomrl.running.stored_settings import check_settings
 from pomrl.store import archives
 
 
@@ -32,7 +32,7 @@ def import_(
         added_studies.extend(studies if is_added else ())
         return is_added
 
-    added, present = archives.import_(file, most * 1e9, is_agreed, refuse_wrong_settings)
+    added, present = archives.import_(file, most * 1e9, is_agreed, check_settings)
     for folder in added:
         print(printable(str(folder)))
     command = " ".join(["pomrl runs", *added_studies, "--recompute 10"])  # components of a study need its name

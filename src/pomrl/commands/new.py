@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.sources import SWEEPS
-from pomrl.configuration.study import refuse_name
+from pomrl.configuration.study import check_study_name
 
 SKELETON = "skeleton"
 """The folder to copy as a new study; in its files, this word stands for the study's name."""
@@ -22,7 +22,7 @@ def new(folder: Path) -> None:
         folder: The folder to create; its name is the study's name.
     """
     name = folder.name
-    refuse_name(name, str(folder))
+    check_study_name(name, str(folder))
     if find_spec(name):
         exit_with(f"{folder}: a package named {name} exists; give the folder another name")
     with as_file(files("pomrl").joinpath(SKELETON)) as skeleton:

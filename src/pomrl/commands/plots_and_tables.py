@@ -14,7 +14,7 @@ from pomrl.configuration.composed import number_of
 from pomrl.outputs import outputs
 from pomrl.results import cross_tables
 from pomrl.results.intervals import CONFIDENCE_PERCENT
-from pomrl.results.selection import runs_in_words
+from pomrl.results.selection import describe_runs
 from pomrl.results.summaries import STATISTICS
 
 if TYPE_CHECKING:  # slow to import
@@ -86,7 +86,7 @@ def table(
     else:
         optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
         print_frame(frame, format, optional=[*optional, "runs", "pairs", *reversed(selection.keys)])
-        counts = f"{runs_in_words(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
+        counts = f"{describe_runs(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
         notes = [f"{counts}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean"]
     for line in (*notes, *selection.notes):
         warn(line)

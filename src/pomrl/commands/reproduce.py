@@ -12,7 +12,7 @@ from pomrl.commands import computing
 from pomrl.commands.stages import Stage, StageRequest, Work, claims, figures, judge, needed_experiments, package_stages
 from pomrl.commands.terminal import exit_with, print_frame, warn
 from pomrl.configuration.composed import ConfigError, unknown_key
-from pomrl.configuration.parsing import MOST_RUNS
+from pomrl.configuration.parsing import MAX_RUNS
 from pomrl.configuration.sources import DESCRIPTION, installed_packages, shipped_packages
 from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.configuration.variants import Family
@@ -56,8 +56,8 @@ def reproduce(
         return
     if study is None:
         exit_with("no study given; pomrl reproduce --list lists studies", 2)
-    if runs is not None and not 1 <= runs <= MOST_RUNS:
-        exit_with(f"--runs must be between 1 and {MOST_RUNS:,}, got {runs:,}", 2)
+    if runs is not None and not 1 <= runs <= MAX_RUNS:
+        exit_with(f"--runs must be between 1 and {MAX_RUNS:,}, got {runs:,}", 2)
     if only and "figures" not in stages:
         exit_with("--only must be used with the stage figures, as in pomrl reproduce STUDY figures --only NAME", 2)
     request = StageRequest(find(study), runs, variants, only, is_named=bool(stages))
@@ -68,7 +68,7 @@ def reproduce(
 
 def _execute_all(request: StageRequest) -> bool:
     if not (study_sweeps(request.study) or claims_of(request.study) or figures_of(request.study)):
-        raise ConfigError(f"{request.study.word}: no sweeps, claims or figures yet")
+        raise ConfigError(f"{request.study.argument}: no sweeps, claims or figures yet")
     seconds, failed = dict[str, float](), False
     for name, work in prepare(request).items():
         warn(f"== {name}")
@@ -141,7 +141,7 @@ def study_sweeps(study: Study) -> list[str]:
 
 def judge_families(request: StageRequest) -> Work | None:
     """Return the work to judge, or only compute, families of variants."""
-    study, described = request.study, request.study.described.variants
+    study, described = request.study, request.study.config.variants
     named = [*study.families] if request.variants == "all" else (request.variants or "").split(",")
     families = [study.family(name) for name in named if name and name not in described]
 
@@ -154,7 +154,7 @@ def judge_families(request: StageRequest) -> Work | None:
 
 def _judge_family(study: Study, family: Family, *, compute: bool) -> None:
     if family.is_judged:
-        variants = [variant for variant in family.variants if variant.name not in study.described.variants]
+        variants = [variant for variant in family.variants if variant.name not in study.config.variants]
         if compute:
             computing.compute_all(needed_experiments(study, variants))
         judge(study, variants, compute=compute)
@@ -170,8 +170,8 @@ def list_studies() -> None:
 
     rows = [
         {
-            "name": study.word,
-            "title": "; ".join(filter(None, [study.described.title, study.described.cite])),
+            "name": study.argument,
+            "title": "; ".join(filter(None, [study.config.title, study.config.cite])),
             "sweeps": len(study.sweeps),
         }
         for study in [*shipped_studies(), *_further_studies()]

@@ -23,7 +23,7 @@ from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.overrides import overrides
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
-from pomrl.configuration.sweeps import check_first, refuse_ignored_choices
+from pomrl.configuration.sweeps import check_first, check_hydra_choices
 from pomrl.outputs import outputs
 
 BASH_COMPLETION = r"""
@@ -88,7 +88,7 @@ def run() -> None:
         for folder in named_folders(chain.from_iterable(map(_named_sweeps, flags.overrides))):
             sources = sources.with_study(folder)
         for sweep in chain.from_iterable(map(_named_sweeps, flags.overrides)):
-            refuse_ignored_choices(sources, sweep)
+            check_hydra_choices(sources, sweep)
         folders = [folder / "conf" for folder in sources.named]
         if flags.config_path:  # Hydra then does not search our folder
             register_resolvers()

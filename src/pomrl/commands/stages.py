@@ -114,7 +114,7 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
     """
     all_claims = claims_of(study)
     if not all_claims:
-        exit_with(f"{study.word}: no claims; add functions with @claim to claims.py or claims/")
+        exit_with(f"{study.argument}: no claims; add functions with @claim to claims.py or claims/")
     store_simulations(study_claims.needed_simulations(all_claims), warn)
     study_claims.validate_claims(study, all_claims)
     bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
@@ -130,7 +130,7 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
         exit_with(_nothing_stored(study))
     names = list(dict.fromkeys(judgement.variant for judgement in new_judgements))
     judged_on = study_claims.digest_basis(study, all_claims, names)
-    judgements.write(study.outputs, new_judgements, f"pomrl reproduce {study.word} claims", judged_on)
+    judgements.write(study.outputs, new_judgements, f"pomrl reproduce {study.argument} claims", judged_on)
     return names
 
 
@@ -154,7 +154,7 @@ def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[
 
 
 def _nothing_stored(study: Study) -> str:
-    return f"{study.word}: no stored runs for its claims; pomrl reproduce {study.word} computes them"
+    return f"{study.argument}: no stored runs for its claims; pomrl reproduce {study.argument} computes them"
 
 
 def show_verdicts(study: Study, table: Judgements, variants: Sequence[str]) -> None:
@@ -169,10 +169,10 @@ def show_verdicts(study: Study, table: Judgements, variants: Sequence[str]) -> N
     listed = table.first_under(variants)
     print_frame(pd.DataFrame(views.columns(table, variants)).map(lambda cell: cell.replace("**", "")))
     terminal.print(f"{views.legend(study)} All comparisons are in {judgements.FILE}.")
-    if variants[0] in study.described.headline:
+    if variants[0] in study.config.headline:
         terminal.print(answer_text(study, table))
     if table.older:
-        terminal.print(printable(views.older_in_words(study, table)))
+        terminal.print(printable(views.describe_older(study, table)))
     for judgement in listed:
         if judgement.why:
             terminal.print(printable(f"{judgement.id} {judgement.why}"))
@@ -180,12 +180,12 @@ def show_verdicts(study: Study, table: Judgements, variants: Sequence[str]) -> N
     if few:
         terminal.print(f"too few runs for {number_of(len(few), 'claim')}")
     judged_ids = {judgement.id for judgement in listed}
-    has_exact = variants[0] == study.described.headline[0]  # claims without sweeps have only this variant
+    has_exact = variants[0] == study.config.headline[0]  # claims without sweeps have only this variant
     missing = [claim.id for claim in claims_of(study) if claim.id not in judged_ids and (claim.sweeps or has_exact)]
     if missing:
         terminal.print(f"not computed: {', '.join(missing)}")
     if few or missing:  # no line break, so that it can be copied
-        terminal.print(f"    {printable(f'pomrl reproduce {study.word}')}", soft_wrap=True)
+        terminal.print(f"    {printable(f'pomrl reproduce {study.argument}')}", soft_wrap=True)
 
 
 def figures(request: StageRequest) -> Work | None:
@@ -203,7 +203,7 @@ def _check_series(study: Study) -> None:
         try:
             shown_settings(figure, Selection(study, []))
         except ConfigError as error:
-            raise ConfigError(f"{study.word}: figure {figure.name}: {error}") from error
+            raise ConfigError(f"{study.argument}: figure {figure.name}: {error}") from error
 
 
 def _draw_named(study: Study, selections: Sequence[Selection], requested: Sequence[str]) -> None:
@@ -213,16 +213,16 @@ def _draw_named(study: Study, selections: Sequence[Selection], requested: Sequen
     """
     names = selections[0].names
     if not names:
-        exit_with(f"{study.word}: no figures; add functions with @figure to figures.py or figures/")
+        exit_with(f"{study.argument}: no figures; add functions with @figure to figures.py or figures/")
     if not requested and not store.all_experiments() and any(figure.sweeps for figure in figures_of(study)):
-        exit_with(f"{study.word}: no stored runs for its figures; pomrl reproduce {study.word} computes them")
+        exit_with(f"{study.argument}: no stored runs for its figures; pomrl reproduce {study.argument} computes them")
     missing, shortages = draw_all(selections, shows_paths=True)
     for sweep, line in shortages.items():
         own = not study.is_shipped and sweep in study.sweeps
-        name = f"{study.word}/{sweep}" if own else study.option(sweep)
+        name = f"{study.argument}/{sweep}" if own else study.option(sweep)
         warn(f"{line}; to compute them: {command(name)}")
     if missing and not _is_enough(study, requested, {*names} - {*missing}):
-        remedy = f"; pomrl reproduce {study.word} computes all of its sweeps"
+        remedy = f"; pomrl reproduce {study.argument} computes all of its sweeps"
         exit_with(f"not drawn: {len(missing)} of {number_of(len(names) * len(selections), 'figure')}{remedy}")
 
 

@@ -14,7 +14,7 @@ PROBLEM_GROUPS = ("task_distribution", "stream", "data", "meta_batch")
 GROUPS = (*PROBLEM_GROUPS, *METHOD_GROUPS, "execution")
 """All groups, each with one option in a configuration."""
 
-MOST_JOBS = 10_000
+MAX_JOBS = 10_000
 """The largest number of jobs of a sweep without `yes=true`."""
 
 

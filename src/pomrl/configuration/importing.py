@@ -58,7 +58,7 @@ def place_of(error: BaseException, file: str, line: int = 1) -> str:
     return f"{display_path(file)}:{lines[-1] if lines else line}"
 
 
-def in_words(error: BaseException) -> str:
+def format_error(error: BaseException) -> str:
     """Format an error's type and message in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
 

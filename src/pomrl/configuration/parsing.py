@@ -9,7 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from pomrl.base import CHECKED
 from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError, unknown_key
-from pomrl.configuration.importing import import_by_name, in_words, is_ours
+from pomrl.configuration.importing import format_error, import_by_name, is_ours
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import Execution
 from pomrl.science.problem import Method, Problem
@@ -18,7 +18,7 @@ from pomrl.science.tasks.distribution import TaskDistribution
 Label = Annotated[str, Field(min_length=1, max_length=200)] | int | float | None
 """A tag or note; Hydra parses text like 1.5 as a number."""
 
-MOST_RUNS = 10**8
+MAX_RUNS = 10**8
 """The largest number of runs of an experiment; listing their blocks takes 100 MB."""
 
 
@@ -26,7 +26,7 @@ MOST_RUNS = 10**8
 class Request:
     """The requested runs of an experiment."""
 
-    runs: Annotated[int, Field(ge=1, le=MOST_RUNS)]
+    runs: Annotated[int, Field(ge=1, le=MAX_RUNS)]
     """Number of independent runs."""
     force: bool = False
     """Compute stored runs again."""
@@ -144,7 +144,7 @@ def _class(group: str, values: Any) -> Any:
     try:
         cls = getattr(import_by_name(module), name)
     except (Exception, SystemExit) as error:  # a user's module may raise anything
-        raise ConfigError(f"{group}._target_={target}: the class cannot be imported ({in_words(error)})") from error
+        raise ConfigError(f"{group}._target_={target}: the class cannot be imported ({format_error(error)})") from error
     if not (isinstance(cls, type) and issubclass(cls, base)):
         raise ConfigError(f"{group}._target_ must be a subclass of {base.__module__}.{base.__qualname__}, got {target}")
     if missing := getattr(cls, "__abstractmethods__", None):

@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from pomrl.base import CHECKED
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import add_to_path, display_path, import_by_name, in_words, place_of
+from pomrl.configuration.importing import add_to_path, display_path, format_error, import_by_name, place_of
 from pomrl.configuration.parsing import make
 from pomrl.configuration.sources import (
     DESCRIPTION,
@@ -74,10 +74,10 @@ class Study:
 
     folder: Path
     """The absolute path of the folder."""
-    described: StudyConfig
+    config: StudyConfig
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"folder": self.folder, "described": self.described}
+        return {"folder": self.folder, "config": self.config}
 
     @property
     def name(self) -> str:
@@ -92,8 +92,8 @@ class Study:
         return self.folder in installed_packages()
 
     @property
-    def word(self) -> str:
-        """The word in commands: the name if shipped or installed, otherwise the folder."""
+    def argument(self) -> str:
+        """The argument of commands: the name if shipped or installed, otherwise the folder."""
         if self.is_shipped or self.is_installed:
             return self.name
         current = Path.cwd().resolve()
@@ -117,18 +117,20 @@ class Study:
         if name in self.sweeps:
             return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
         if "/" not in name:
-            raise ConfigError(f"{self.word}: unknown sweep {name!r}; available in {SWEEPS}/: {', '.join(self.sweeps)}")
+            raise ConfigError(
+                f"{self.argument}: unknown sweep {name!r}; available in {SWEEPS}/: {', '.join(self.sweeps)}"
+            )
         if name not in names(self.sources):
-            raise ConfigError(f"{self.word}: unknown sweep {name!r}, neither of this study nor of a shipped one")
+            raise ConfigError(f"{self.argument}: unknown sweep {name!r}, neither of this study nor of a shipped one")
         return name
 
-    def refuse_unknown(self, sweeps: Iterable[str], reader: str) -> None:
+    def check_sweeps(self, sweeps: Iterable[str], reader: str) -> None:
         """Raise a ConfigError for an unknown sweep of `reader`, such as `claim Q1.1`."""
         for name in sweeps:
             try:
                 self.option(name)
             except ConfigError as error:
-                raise ConfigError(f"{self.word}: {reader}: {str(error).partition(': ')[2]}") from error
+                raise ConfigError(f"{self.argument}: {reader}: {str(error).partition(': ')[2]}") from error
 
     def settings(self, name: str, variant: Variant | None = None) -> list[Setting]:
         """Return a sweep's experiments under a variant; ConfigError if composition fails."""
@@ -138,14 +140,14 @@ class Study:
             return sweep(self.sources, self.option(name) if axes is None else name, variant, axes)
         except ConfigError as error:
             changing = variant.name if variant and variant.name != self.unchanged else ""
-            is_described = changing in self.described.variants
-            where = f"{display_path(str(self.path))}: variants.{changing}" if is_described else self.word
+            is_described = changing in self.config.variants
+            where = f"{display_path(str(self.path))}: variants.{changing}" if is_described else self.argument
             raise ConfigError(f"{where}: {error}") from error
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
         """The variants; the first one answers the study's question."""
-        return tuple(self._variant(name, value) for name, value in self.described.variants.items())
+        return tuple(self._variant(name, value) for name, value in self.config.variants.items())
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:
         where = f"{display_path(str(self.path))}: variants.{name}"
@@ -163,7 +165,7 @@ class Study:
 
     @property
     def unchanged(self) -> str:
-        return next((name for name, changes in self.described.variants.items() if changes == {}), DEFAULT)
+        return next((name for name, changes in self.config.variants.items() if changes == {}), DEFAULT)
 
     @cached_property
     def families(self) -> Mapping[str, Family]:
@@ -171,14 +173,14 @@ class Study:
         members = vars(self.module("variants")).values() if (self.folder / "variants.py").is_file() else ()
         families = {family.name: family for family in members if isinstance(family, Family)}
         names = [variant.name for family in families.values() if family.is_judged for variant in family.variants]
-        if twice := [name for name in names if names.count(name) > 1 and name not in self.described.variants]:
-            raise ConfigError(f"{self.word}/variants.py: two families have the variant {twice[0]}; rename one")
+        if twice := [name for name in names if names.count(name) > 1 and name not in self.config.variants]:
+            raise ConfigError(f"{self.argument}/variants.py: two families have the variant {twice[0]}; rename one")
         return families
 
     def family(self, name: str) -> Family:
         if name not in self.families:
-            names = ", ".join([*self.described.variants, *self.families])
-            raise ConfigError(f"{self.word}: unknown variant or family {name}; available: {names}")
+            names = ", ".join([*self.config.variants, *self.families])
+            raise ConfigError(f"{self.argument}: unknown variant or family {name}; available: {names}")
         return self.families[name]
 
     @property
@@ -206,13 +208,13 @@ class Study:
             module = import_by_name(f"{self.package}.{name}")
         except SyntaxError as error:
             raise ConfigError(
-                f"{self.word}: {display_path(error.filename or name)}:{error.lineno}: {error.msg}"
+                f"{self.argument}: {display_path(error.filename or name)}:{error.lineno}: {error.msg}"
             ) from error
         except (Exception, SystemExit) as error:  # a user's module may raise anything
             where = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
-            raise ConfigError(f"{self.word}: {where}: {in_words(error)}{_present_name(error)}") from error
+            raise ConfigError(f"{self.argument}: {where}: {format_error(error)}{_present_name(error)}") from error
         if not Path(str(module.__file__)).resolve().is_relative_to(self.folder):
-            raise ConfigError(f"{self.word}: another package has the name {self.name}; rename the folder")
+            raise ConfigError(f"{self.argument}: another package has the name {self.name}; rename the folder")
         return module
 
     def register(self) -> None:
@@ -254,11 +256,11 @@ def find(name: str) -> Study:
         what = f"no {DESCRIPTION} in this folder" if folder.is_dir() else "unknown study or folder"
         names = ", ".join(path.name for path in shipped_folders())
         raise ConfigError(f"{name}: {what}; available: {names}; create a study with pomrl new FOLDER")
-    refuse_name(folder.name, name)
+    check_study_name(folder.name, name)
     return read_study(folder)
 
 
-def refuse_name(name: str, start: str) -> None:
+def check_study_name(name: str, start: str) -> None:
     """Raise a ConfigError for an invalid name of a user's study."""
     if name in {*(folder.name for folder in shipped_folders()), *FORMER_NAMES}:
         raise ConfigError(f"{start}: the name {name} is reserved for a shipped study; choose another name")
@@ -270,12 +272,12 @@ def read_study(folder: Path) -> Study:
     """Read the study in a folder; ConfigError with file and key."""
     path, content = display_path(str(folder / DESCRIPTION)), _read_yaml(folder / DESCRIPTION)
     try:
-        described: StudyConfig = make(StudyConfig, content)
+        config: StudyConfig = make(StudyConfig, content)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
-    if unknown := [name for name in described.headline if name not in described.variants]:
-        raise ConfigError(f"{path}: headline: unknown variant {unknown[0]}; available: {', '.join(described.variants)}")
-    return Study(folder, described)
+    if unknown := [name for name in config.headline if name not in config.variants]:
+        raise ConfigError(f"{path}: headline: unknown variant {unknown[0]}; available: {', '.join(config.variants)}")
+    return Study(folder, config)
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def check_first(sources: Sources, overrides: Sequence[str], *, is_sweep: bool) -
     parse(composer.compose([axis[0] for axis in expand(composer, overrides)[0]] if is_sweep else overrides))
 
 
-def refuse_ignored_choices(sources: Sources, name: str) -> None:
+def check_hydra_choices(sources: Sources, name: str) -> None:
     """Raise a ConfigError if a sweep's file chooses a launcher or sweeper."""
     folders = [*([sources.own] if sources.own else []), *sources.folders[1:]]
     paths = [folder / "experiment" / f"{sweep_option(name)}.yaml" for folder in folders]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pomrl.configuration.composed import GROUPS, ConfigError
-from pomrl.configuration.importing import in_words, place_of
+from pomrl.configuration.importing import format_error, place_of
 from pomrl.configuration.overrides import overrides
 
 DEFAULT = "default"
@@ -65,7 +65,7 @@ class Variant:
         except Exception as error:
             code = getattr(self.change, "__code__", None)
             where = place_of(error, code.co_filename, code.co_firstlineno) if code else f"variant {self.name}"
-            raise ConfigError(f"{where}: variant {self.name}: {in_words(error)}") from error
+            raise ConfigError(f"{where}: variant {self.name}: {format_error(error)}") from error
         return list(reversed(first.values()))
 
 

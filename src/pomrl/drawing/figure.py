@@ -129,12 +129,12 @@ def figures_of(study: Study) -> list[Figure]:
         for figure in _find_figures(module):
             if not figure.docstring:
                 raise ConfigError(
-                    f"{study.word}: figure {figure.name} must have a docstring with its title and caption"
+                    f"{study.argument}: figure {figure.name} must have a docstring with its title and caption"
                 )
             if figure.name in figures:
                 place = module.__name__
-                raise ConfigError(f"{study.word}: two figures are named {figure.name}; rename the one in {place}")
-            study.refuse_unknown(figure.sweeps, f"figure {figure.name}")
+                raise ConfigError(f"{study.argument}: two figures are named {figure.name}; rename the one in {place}")
+            study.check_sweeps(figure.sweeps, f"figure {figure.name}")
             figures[figure.name] = figure
     return sorted(figures.values(), key=_sort_key)
 

@@ -15,7 +15,7 @@ from typing import Any
 from joblib import cpu_count, delayed
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import in_words, place_of
+from pomrl.configuration.importing import format_error, place_of
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
@@ -27,7 +27,7 @@ from pomrl.results.sweep_results import (
     StoredSweeps,
     SweepResults,
     load_sweep,
-    promised_runs,
+    max_planned_runs,
     shared_runs,
     simulation_origin,
 )
@@ -65,7 +65,7 @@ class Selection:
     def command(self, name: str) -> str:
         is_unchanged = self.variant_name == self.study.unchanged
         variants = [] if is_unchanged else ["--variants", self.variant_name]
-        return f"{shlex.join(['pomrl', 'reproduce', self.study.word, 'figures', *variants])} --only {name}"
+        return f"{shlex.join(['pomrl', 'reproduce', self.study.argument, 'figures', *variants])} --only {name}"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def versions(study: Study, names: Sequence[str] = ()) -> list[str]:
         name: [*chain.from_iterable(figure.match_versions(name) for figure in figures)] for name in names or available
     }
     if unknown := [name for name, versions in matches.items() if not versions]:
-        raise ConfigError(f"{study.word}: unknown figure {unknown[0]!r}; available: {', '.join(available)}")
+        raise ConfigError(f"{study.argument}: unknown figure {unknown[0]!r}; available: {', '.join(available)}")
     return list(dict.fromkeys(chain.from_iterable(matches.values())))
 
 
@@ -133,7 +133,7 @@ def _draw(selection: Selection, name: str, cache: SweepCache) -> DrawnFigure:
     except (ValueError, StoreError, OSError) as error:
         problem = str(error)
     except Exception as error:  # user-defined code may raise anything
-        problem = f"{place_of(error, str(sys.modules[figure.module].__file__))}: {in_words(error)}"
+        problem = f"{place_of(error, str(sys.modules[figure.module].__file__))}: {format_error(error)}"
     return DrawnFigure(name, problem=f"{name} is not drawn: {problem}", missing_runs=missing_runs)
 
 
@@ -146,10 +146,10 @@ def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None
     figure, cache = find_figure(selection.study, name), {} if cache is None else cache
     experiments = shown_settings(figure, selection)
     shared = shared_runs(chain.from_iterable(experiments.values()))
-    claim_runs = 0 if name == figure.name else selection.study.described.runs
+    claim_runs = 0 if name == figure.name else selection.study.config.runs
     sweeps: dict[str, Any] = {}
     for sweep, settings in experiments.items():
-        max_runs = min(shared, max(promised_runs(settings), claim_runs))
+        max_runs = min(shared, max(max_planned_runs(settings), claim_runs))
         if (sweep, max_runs) not in cache:
             cache[sweep, max_runs] = load_sweep(settings, max_runs)
         sweeps[sweep] = cache[sweep, max_runs]
@@ -183,7 +183,7 @@ def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setti
         settings = selection.study.settings(sweep, selection.variant)
         curves = [curve for curve in figure.series if curve.sweep == sweep]
         for curve in curves:
-            curve.refuse_unknown([setting.varied for setting in settings])
+            curve.check_values([setting.varied for setting in settings])
         selected = [setting for setting in settings if any(curve.shows(sweep, setting.varied) for curve in curves)]
         experiments[sweep] = selected or settings
     return experiments

@@ -255,13 +255,13 @@ def _differing_runs(
     """
     run_numbers: dict[int, set[int]] = {}
     for curve in series:
-        if promised := getattr(sweeps[curve.sweep], "promised", 0):
-            run_numbers.setdefault(promised, set()).update(numbers.get(curve.key, ()))
-    for promised, runs in run_numbers.items():
-        if runs and min(runs) < promised:
-            yield f"provisional: {_span(runs)} of {promised} runs"
-        elif runs and max(runs) > promised and not with_intervals:
-            yield f"{_span(runs)} runs instead of {promised}"
+        if planned_runs := getattr(sweeps[curve.sweep], "planned_runs", 0):
+            run_numbers.setdefault(planned_runs, set()).update(numbers.get(curve.key, ()))
+    for planned_runs, runs in run_numbers.items():
+        if runs and min(runs) < planned_runs:
+            yield f"provisional: {_span(runs)} of {planned_runs} runs"
+        elif runs and max(runs) > planned_runs and not with_intervals:
+            yield f"{_span(runs)} runs instead of {planned_runs}"
 
 
 def _missing(numbers: RunNumbers, series: Sequence[Series]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pomrl.drawing.series import Drawing
 from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
 from pomrl.results.intervals import BAND_NAMES, Kind, band
 from pomrl.results.result import TaskChoice
-from pomrl.results.selection import runs_in_words
+from pomrl.results.selection import describe_runs
 from pomrl.results.summaries import counterparts
 from pomrl.results.sweep_results import SweepResults
 from pomrl.science.stored_columns import COLUMNS
@@ -106,7 +106,7 @@ def draw(
     levels = {value: x_looks[value].label if x_looks else str(value) for value in _sort(data[x])} if is_text else {}
     style = _PanelStyle(x, y, layout.hue, options.against, looks, levels)
     with context():
-        return _draw_panels(data, style, layout, f"{BAND_NAMES[options.kind]} over {runs_in_words(data['n'])}")
+        return _draw_panels(data, style, layout, f"{BAND_NAMES[options.kind]} over {describe_runs(data['n'])}")
 
 
 def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.DataFrame:

@@ -100,7 +100,7 @@ class Series:
         settings = {name: value for name, value in self.settings.items() if name in varied}
         return sweep == self.sweep and all(_equal(varied[name], value) for name, value in settings.items())
 
-    def refuse_unknown(self, varied: Sequence[Mapping[str, Any]]) -> None:
+    def check_values(self, varied: Sequence[Mapping[str, Any]]) -> None:
         """Raise ConfigError if no experiment has a selected value."""
         for key, selected in self.settings.items():
             values = [settings[key] for settings in varied if key in settings]

@@ -7,7 +7,7 @@ from math import isclose, isnan
 
 from pomrl.judging.judgements import DIGITS, Judgement, Judgements
 from pomrl.judging.verdict import Comparison, Verdict
-from pomrl.judging.views import in_words
+from pomrl.judging.views import verdict_label
 
 TOLERANCE = 1e-9
 """The relative and absolute tolerance for numbers computed on different processors."""
@@ -130,7 +130,7 @@ def compare(computed: Judgements, published: Judgements, variants: Sequence[str]
 
 
 def _verdict(judgement: Judgement | None) -> str:
-    return in_words(judgement.verdict) if judgement else "not judged"
+    return verdict_label(judgement.verdict) if judgement else "not judged"
 
 
 def _numbers(ours: Comparison, theirs: Comparison) -> list[tuple[float, float]]:

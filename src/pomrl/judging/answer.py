@@ -30,7 +30,7 @@ def answer_text(study: Study, judgements: Judgements, *, in_short: bool = False)
     variants = headline(study, judgements)
     sure = "" if in_short else certainty(study, judgements)
     if not named:
-        command = f"pomrl reproduce {study.word} claims"
+        command = f"pomrl reproduce {study.argument} claims"
         return f"No claims are judged yet under the variants of the study; {command} judges them."
     if not decided:
         return "No claim of the study has a verdict; only estimates are reported."
@@ -88,9 +88,9 @@ def certainty(study: Study, judgements: Judgements) -> str:
     if len(few) == len(decided):
         return (
             f"None of the {number_of(len(decided), 'claim')} with stored runs is decided yet, because fewer than "
-            f"{study.described.runs:,} runs are stored; pomrl reproduce {study.word} adds them."
+            f"{study.config.runs:,} runs are stored; pomrl reproduce {study.argument} adds them."
         )
-    variants, error = headline(study, judgements), f"{100 * study.described.error:.0f} %"
+    variants, error = headline(study, judgements), f"{100 * study.config.error:.0f} %"
     sentences = [
         "A verdict is wrong if infinitely many runs would give the opposite one. The error of "
         f"{error} is divided equally among the claims{' and readings' * (len(variants) > 1)}, and each share among the "
@@ -106,7 +106,7 @@ def certainty(study: Study, judgements: Judgements) -> str:
         )
     if few:
         few_runs = f"Too few runs are stored for {len(few)} of the claims"
-        sentences.append(f"{few_runs}; pomrl reproduce {study.word} adds them.")
+        sentences.append(f"{few_runs}; pomrl reproduce {study.argument} adds them.")
     sentences_beside = [_other_variant(judgements, name, variants[0], error) for name in named if name not in variants]
     return " ".join([*sentences, *sentences_beside])
 
@@ -126,7 +126,7 @@ def _other_variant(judgements: Judgements, name: str, main: str, error: str) -> 
 
 
 def _select_claims(study: Study, judgements: Judgements) -> tuple[list[str], list[Judgement], list[Judgement]]:
-    named = [name for name in study.described.variants if judgements.of(name)]
+    named = [name for name in study.config.variants if judgements.of(name)]
     decided = [judgement for judgement in judgements.first_under(named) if judgement.verdict]
     return named, decided, [judgement for judgement in decided if judgement.provisional]
 
@@ -161,7 +161,7 @@ def is_judged_once(claim: Judgement, judgements: Judgements, variants: Sequence[
 
 def headline(study: Study, judgements: Judgements) -> list[str]:
     """Return the judged headline variants; if none, the first judged variant."""
-    return [name for name in study.described.headline if judgements.of(name)] or judgements.variants[:1]
+    return [name for name in study.config.headline if judgements.of(name)] or judgements.variants[:1]
 
 
 def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups:

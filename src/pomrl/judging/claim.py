@@ -207,13 +207,15 @@ def claims_of(study: Study) -> list[Claim]:
     for claim in _find_claims(study):
         name = claim.check.__name__
         if claim.is_exact and claim.check.__code__.co_argcount:
-            raise ConfigError(f"{study.word}: claim {name} must have a sweep, as in @claim({claim.id!r}, 'SWEEP')")
+            raise ConfigError(f"{study.argument}: claim {name} must have a sweep, as in @claim({claim.id!r}, 'SWEEP')")
         if not claim.statement:
-            raise ConfigError(f"{study.word}: claim {name} must have a docstring; its first paragraph is the statement")
+            raise ConfigError(
+                f"{study.argument}: claim {name} must have a docstring; its first paragraph is the statement"
+            )
         if claim.id in by_id:
             other = by_id[claim.id].check.__name__
-            raise ConfigError(f"{study.word}: claims {other} and {name} have the same id {claim.id!r}")
-        study.refuse_unknown(claim.sweeps, f"claim {claim.id}")
+            raise ConfigError(f"{study.argument}: claims {other} and {name} have the same id {claim.id!r}")
+        study.check_sweeps(claim.sweeps, f"claim {claim.id}")
         by_id[claim.id] = claim
     return sorted(by_id.values(), key=lambda claim: _natural(claim.id))
 

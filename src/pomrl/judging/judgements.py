@@ -204,7 +204,7 @@ def read_published(study: Study) -> Judgements:
     """
     path = study.folder / FILE
     rows = parse_rows(path.read_bytes()) if path.is_file() else []
-    return Judgements(_parse(rows, path, list(study.described.variants)))
+    return Judgements(_parse(rows, path, list(study.config.variants)))
 
 
 def _parse(rows: Sequence[dict[str, str]], path: Path, named: Sequence[str]) -> Mapping[str, Mapping[str, Judgement]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.importing import in_words, place_of
+from pomrl.configuration.importing import format_error, place_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
@@ -189,13 +189,13 @@ def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
         name for claim in claims for name in claim.sweeps if variant.sweeps is None or name in variant.sweeps
     )
     per_run = variant.sets(BEST_IN_RUN, {"gamma_schedule": "best_fixed"})
-    shared = len(study.described.headline) if variant.name in study.described.headline else 1
+    shared = len(study.config.headline) if variant.name in study.config.headline else 1
     return Basis(
         variant=variant.name,
         settings={name: study.settings(name, variant) for name in names},
         registry=claims,
-        runs=variant.runs or study.described.runs,
-        error=study.described.error / shared,
+        runs=variant.runs or study.config.runs,
+        error=study.config.error / shared,
         choice="per_run" if per_run else "population",
     )
 
@@ -222,8 +222,8 @@ def load_judgements(study: Study) -> Judgements:
     Raises:
         StoreError: The table is damaged, or was written by another version.
     """
-    stored = judgements.read(study.outputs, list(study.described.variants))
-    judged_variants = [name for name in study.described.variants if stored.of(name)]
+    stored = judgements.read(study.outputs, list(study.config.variants))
+    judged_variants = [name for name in study.config.variants if stored.of(name)]
     try:
         present = digest_basis(study, claims_of(study), judged_variants) if judged_variants else {}
     except ConfigError:  # settings that cannot be composed have changed
@@ -245,7 +245,7 @@ def validate_claims(study: Study, claims: Sequence[Claim]) -> None:
         except Exception as error:  # any error of a user-defined function
             code = claim.check.__code__
             location = place_of(error, code.co_filename, code.co_firstlineno)
-            raise ConfigError(f"{study.word}: claim {claim.id} ({location}): {in_words(error)}") from error
+            raise ConfigError(f"{study.argument}: claim {claim.id} ({location}): {format_error(error)}") from error
 
 
 def judge_variant(study: Study, current: Basis, reader: Reader) -> list[JudgedClaim]:
@@ -253,7 +253,7 @@ def judge_variant(study: Study, current: Basis, reader: Reader) -> list[JudgedCl
 
     Claims without sweeps are judged only under the first variant of the headline.
     """
-    exact = [claim for claim in current.registry if not claim.sweeps and current.variant == study.described.headline[0]]
+    exact = [claim for claim in current.registry if not claim.sweeps and current.variant == study.config.headline[0]]
     outcomes = [replace(current.unjudged_outcome(claim), needed=0).judge(without_sweeps(claim)) for claim in exact]
     return outcomes + judge(current, reader)
 

@@ -10,25 +10,25 @@ SELECTED = "Claims marked (s) are about results that were looked at when reading
 """The explanation of the mark (s)."""
 
 
-def in_words(verdict: Verdict | None) -> str:
+def verdict_label(verdict: Verdict | None) -> str:
     """Format a verdict; `REPORTED` for None."""
     return str(verdict or REPORTED)
 
 
-def older_in_words(study: Study, judgements: Judgements) -> str:
+def describe_older(study: Study, judgements: Judgements) -> str:
     """Describe verdicts older than code or settings; may be empty."""
     if not judgements.older:
         return ""
     verdicts = f"The verdicts under {' and '.join(judgements.older)} are older than the present code and settings"
-    return f"{verdicts}: pomrl reproduce {study.word} renews them."
+    return f"{verdicts}: pomrl reproduce {study.argument} renews them."
 
 
 def verdict_with_topics(judgement: Judgement) -> str:
     """Format the verdict on a claim, and on its topics if several."""
-    topics, text = judgement.topics, in_words(judgement.verdict)
+    topics, text = judgement.topics, verdict_label(judgement.verdict)
     if len(topics) < 2:
         return text
-    return f"{text} ({', '.join(f'{topic}: {in_words(verdict)}' for topic, verdict in topics.items())})"
+    return f"{text} ({', '.join(f'{topic}: {verdict_label(verdict)}' for topic, verdict in topics.items())})"
 
 
 DECISIVE = "decisive comparison, estimate [interval], claimed"
@@ -50,10 +50,10 @@ def columns(judgements: Judgements, variants: Sequence[str]) -> dict[str, list[s
         ],
         main: [verdict_with_topics(judgement) if judgement.variant == main else "" for judgement in listed],
         **{
-            name: [in_words(judgement.verdict) if judgement else "" for judgement in row]
+            name: [verdict_label(judgement.verdict) if judgement else "" for judgement in row]
             for name, row in by_variant.items()
         },
-        DECISIVE: [decisive_in_words(judgement.decisive) for judgement in listed],
+        DECISIVE: [describe_decisive(judgement.decisive) for judgement in listed],
     }
 
 
@@ -65,10 +65,10 @@ def legend(study: Study) -> str:
         "the smallest effect of interest.",
         "Estimates are from decisive comparisons, with the intervals that decided them.",
     ]
-    return " ".join([*sentences, *([SELECTED] if study.described.cite else [])])
+    return " ".join([*sentences, *([SELECTED] if study.config.cite else [])])
 
 
-def decisive_in_words(comparison: Comparison) -> str:
+def describe_decisive(comparison: Comparison) -> str:
     """Format a comparison with its estimate and claimed range."""
     return f"{comparison.compared}: {comparison.found}" + (
         f", claimed {comparison.claimed}" if comparison.claimed else ""

@@ -35,16 +35,16 @@ CONVENTIONS = {
 }
 """How inputs are read, for the documentation."""
 
-LARGEST_GAMMA = 1.0 - 1e-9
+MAX_GAMMA = 1.0 - 1e-9
 """Largest discount factor below 1; larger ones lose the digits of 1 - gamma."""
 
 SIX_DIGITS = 1e-6
 """Largest error of a number of six digits, rounded or cut off, or in single precision."""
 
-LARGEST_VALUE = 1e300
+MAX_VALUE = 1e300
 """Largest value whose sums do not overflow."""
 
-SMALLEST_REWARD = 1e-280
+MIN_REWARD = 1e-280
 """Smallest scale of rewards with enough digits for differences of values."""
 
 
@@ -267,7 +267,7 @@ def _sparse_arrays(
     distance = np.where(flat, np.abs(total - 1.0), 0.0)
     bad = ~(distance <= limit)
     bad[pair[~(rows.data >= 0.0) & flat[pair]]] = True  # also true for NaN
-    sparse_models.refuse_rows(bad, rows, A)
+    sparse_models.check_distributions(bad, rows, A)
     _warn_normalised(distance.reshape(S, A), rounding)
     factor = np.where(flat, 1.0 / np.where((distance > rounding) & flat, total, 1.0), 0.0)
     if not (factor == 1.0).all():
@@ -297,7 +297,7 @@ def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray,
     if values.ndim != 1 or not values.size:
         raise ValueError(f"gammas must be a sequence of discount factors, got the shape {list(values.shape)}")
     input_checks.check_gammas(values, undiscounted=True)
-    near = (values > LARGEST_GAMMA) & (values < 1.0)
+    near = (values > MAX_GAMMA) & (values < 1.0)
     input_checks.refuse(near, values, "gamma", "is nearer to 1 than 1e-9, where values lose their digits; 1 is allowed")
     grid, position = np.unique(values, return_inverse=True)
     return values, grid, position.ravel()
@@ -306,9 +306,9 @@ def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray,
 def check_scale(R: Float[np.ndarray, "..."], gamma: float) -> None:
     """Raise a ValueError if values would overflow or lose their digits."""
     size = np.abs(np.where(np.isfinite(R), R, 0.0))
-    limit = LARGEST_VALUE * max(1.0 - gamma, 1e-9)
+    limit = MAX_VALUE * max(1.0 - gamma, 1e-9)
     input_checks.refuse(size > limit, R, "R", "is so large that values overflow; divide all rewards by a constant")
-    if 0.0 < size.max(initial=0.0) < SMALLEST_REWARD:
+    if 0.0 < size.max(initial=0.0) < MIN_REWARD:
         input_checks.refuse(
             size > 0.0, R, "R", "is so small that values lose their digits; multiply all rewards by a constant"
         )

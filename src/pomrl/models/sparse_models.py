@@ -67,7 +67,7 @@ def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
     return rows.toarray().reshape(S, A, S)
 
 
-def refuse_rows(bad: Bool[np.ndarray, " pairs"], rows: sparse.csr_array, A: int) -> None:
+def check_distributions(bad: Bool[np.ndarray, " pairs"], rows: sparse.csr_array, A: int) -> None:
     """Raise a ValueError with the first bad pair, if any."""
     if bad.any():
         first = int(bad.argmax())

@@ -8,7 +8,7 @@ import numpy as np
 from pomrl.configuration.composed import METHOD_GROUPS
 from pomrl.results.intervals import CONFIDENCE_PERCENT, Interval
 from pomrl.results.result import LossPerRun, TaskChoice
-from pomrl.results.selection import runs_in_words
+from pomrl.results.selection import describe_runs
 from pomrl.results.summaries import paired_difference, summary
 from pomrl.results.sweep_results import SweepResults
 from pomrl.results.tables import ABSENT, printable
@@ -82,7 +82,7 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
     frame.attrs = {
         "columns": columns,
         "statistic": statistic,
-        "caption": _caption(value, tasks, statistic, runs_in_words(results.runs)),
+        "caption": _caption(value, tasks, statistic, describe_runs(results.runs)),
         "label": f"tab:{value}-{rows}-{columns}".replace("_", "-"),
     }
     return frame

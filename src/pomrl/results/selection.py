@@ -12,7 +12,7 @@ import yaml
 from pomrl import store
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError, number_of
 from pomrl.configuration.importing import add_to_path
-from pomrl.configuration.parsing import MOST_RUNS, Experiment
+from pomrl.configuration.parsing import MAX_RUNS, Experiment
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
 from pomrl.configuration.sweeps import selection
@@ -60,7 +60,7 @@ class Match(NamedTuple):
         return Result.of_stored(self.stored, self.runs, self.experiment, settings=settings, name=name)
 
 
-def runs_in_words(numbers: Collection[int]) -> str:
+def describe_runs(numbers: Collection[int]) -> str:
     """Format numbers of runs as `100 runs`, or `20 to 100 runs`."""
     low, high = min(numbers), max(numbers)
     return number_of(high, "run") if low == high else f"{low:,} to {number_of(high, 'run')}"
@@ -143,7 +143,7 @@ def choose(
         if len({tuple(str(setting.get(name)) for name in varying) for setting in settings}) < len(settings):
             varying.append(key)
     first = matches[0].experiment
-    max_runs = first.request.runs if first and "runs" in filters(overrides) else MOST_RUNS
+    max_runs = first.request.runs if first and "runs" in filters(overrides) else MAX_RUNS
     pairs = sorted(zip(matches, settings, strict=True), key=lambda pair: [order(pair[1].get(key)) for key in varying])
     results = [
         Result.of_stored(match.stored, min(match.runs, max_runs), match.experiment, settings=setting)

@@ -45,7 +45,7 @@ class SweepResults:
     results: Sequence[Result]
     choice: HindsightChoice = "population"
     """How schedules choose in hindsight, by the reading of the paper (R8)."""
-    promised: int = 0
+    planned_runs: int = 0
     """The number of runs in the sweep's YAML file; 0 without a file."""
     notes: tuple[str, ...] = ()
     """Lines about omitted or missing runs."""
@@ -154,8 +154,8 @@ def shared_runs(settings: Iterable[Setting]) -> int:
     return min((runs for runs in complete if runs), default=0)
 
 
-def promised_runs(settings: Iterable[Setting]) -> int:
-    """Return the number of runs in a sweep's YAML file."""
+def max_planned_runs(settings: Iterable[Setting]) -> int:
+    """Return the largest number of runs in a sweep's YAML file."""
     return max(setting.experiment.request.runs for setting in settings)
 
 
@@ -164,14 +164,14 @@ def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> Swee
 
     At most `max_runs` runs are loaded, by default the number in the YAML file. The experiments must vary the same keys.
     """
-    promised = promised_runs(settings)
-    max_runs = promised if max_runs is None else max_runs
+    planned_runs = max_planned_runs(settings)
+    max_runs = planned_runs if max_runs is None else max_runs
     results: list[Result] = []
     incomplete: list[str] = []
     for setting in settings:
         stored = store.lookup(setting.experiment)
         complete = stored.complete()
-        if complete < promised:
+        if complete < planned_runs:
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())
             incomplete.append(f"{varied} has {complete}")
         try:
@@ -180,10 +180,10 @@ def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> Swee
                 results.append(Result.of_table(table, settings=setting.varied, stored=stored))
         except store.StoreError as error:
             warnings.warn(str(error), store.StoreWarning, stacklevel=2)
-    few = f"{len(incomplete)} of {len(settings)} experiments have fewer than {promised} runs"
+    few = f"{len(incomplete)} of {len(settings)} experiments have fewer than {planned_runs} runs"
     notes = (f"{few} ({incomplete[0]})",) if incomplete else ()
     values = [tuple(result.settings.values()) for result in results]
-    return SweepResults(tuple(settings[0].varied), values, results, promised=promised, notes=notes)
+    return SweepResults(tuple(settings[0].varied), values, results, planned_runs=planned_runs, notes=notes)
 
 
 def _as_column(values: Sequence[Any]) -> "pd.Series":

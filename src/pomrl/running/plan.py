@@ -82,7 +82,7 @@ def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
 def _look_up(experiment: Experiment) -> PlannedExperiment:
     stored, runs = store.lookup(experiment), experiment.request.runs
     if experiment.request.force:
-        n_runs = max(runs, stored.contiguous(), stored.promised())
+        n_runs = max(runs, stored.contiguous(), stored.recorded_runs())
         return PlannedExperiment(experiment, stored, store.divide_into_blocks(n_runs), [])
     return PlannedExperiment(experiment, stored, *store.find_missing(stored, runs))
 

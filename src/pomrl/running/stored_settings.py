@@ -33,7 +33,7 @@ def is_of_package(stored: StoredExperiment) -> bool:
     return all(is_ours(str(group.get("_target_"))) for group in groups)
 
 
-def refuse_wrong_settings(stored: StoredExperiment) -> None:
+def check_settings(stored: StoredExperiment) -> None:
     """Raise a ConfigError for invalid settings of shipped components."""
     if is_of_package(stored):
         from_settings(stored)
@@ -43,7 +43,7 @@ def fault_of_settings(stored: StoredExperiment) -> str | None:
     """Return why readable settings are invalid, or None."""
     try:
         if stored.manifest():
-            refuse_wrong_settings(stored)
+            check_settings(stored)
     except ConfigError as error:
         return f"{stored.folder}: its settings are invalid ({error}); remove the folder"
     return None

@@ -109,7 +109,7 @@ def simulate(
     """
     import pandas as pd
 
-    versions.refuse_others()
+    versions.check_worker()
     methods, runs = list(piece.methods.values()), piece.runs
     size = runs_together(piece.problem, methods, len(runs), runs_at_a_time)
     tables_by_method: list[list[pd.DataFrame]] = [[] for _ in methods]
@@ -165,7 +165,7 @@ class Versions:
         classes = tuple(sorted({*chain.from_iterable(names)}))
         return Versions(classes, _versions(classes))
 
-    def refuse_others(self) -> None:
+    def check_worker(self) -> None:
         versions = _versions(self.classes)
         if other := [name for name, number in self.numbers.items() if versions[name] != number]:
             numbers = ", ".join(f"{name} {self.numbers[name]}, got {versions[name]}" for name in other)
@@ -258,7 +258,7 @@ def _finish(job: PlannedExperiment, requests: Sequence[Request]) -> PlannedExper
     return replace(job, missing=missing, faults=[]) if missing or not stored.manifest() else None
 
 
-def refuse_failures(failures: Mapping[str, Failure]) -> None:
+def raise_failures(failures: Mapping[str, Failure]) -> None:
     """Raise an ExecutionError if any method has failed."""
     if failures:
         raise ExecutionError("; ".join(dict.fromkeys(failure.reason for failure in failures.values())))

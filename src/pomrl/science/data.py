@@ -18,7 +18,7 @@ from pomrl.science.randomness import Generators, task_keys
 from pomrl.science.sampling import draws
 from pomrl.science.sampling.reference import Pooled
 
-MOST_TRANSITIONS = 10**6
+MAX_TRANSITIONS = 10**6
 """Largest number of transitions in a batch of trajectories."""
 
 Counts = Num[np.ndarray, "*n S A S"]
@@ -205,9 +205,9 @@ class Trajectories(Data):
         return self.behaviour != "uniform"
 
     def check(self, m: int) -> None:
-        if m * self.length > MOST_TRANSITIONS:
+        if m * self.length > MAX_TRANSITIONS:
             raise ValueError(
-                f"m trajectories of a batch must have at most {MOST_TRANSITIONS} transitions in total, got m={m} of "
+                f"m trajectories of a batch must have at most {MAX_TRANSITIONS} transitions in total, got m={m} of "
                 f"length {self.length}; reduce m"
             )
 

@@ -21,10 +21,10 @@ from pomrl.science.randomness import Generators
 from pomrl.science.sampling.reference import cumulative, next_states
 from pomrl.science.validation import check_mixing_rate
 
-LEAST_PRIOR, LARGEST_PRIOR = 1.0, 1e6
+MIN_PRIOR, MAX_PRIOR = 1.0, 1e6
 """Limits of a prior's weight in a belief, in transitions."""
 
-SMALLEST_WEIGHT = 1e-12
+MIN_WEIGHT = 1e-12
 """Smallest weight of the data as a divisor."""
 
 
@@ -37,7 +37,7 @@ def believe(learner: Learner, batch: Batch) -> Belief:
     alpha = estimate.alpha(1) if callable(estimate.alpha) else estimate.alpha
     estimator, t, _, truth = learner
     check_mixing_rate(estimator, t, alpha, truth.P_o.shape)
-    prior = np.clip(alpha / np.maximum(1.0 - alpha, SMALLEST_WEIGHT), LEAST_PRIOR, LARGEST_PRIOR)
+    prior = np.clip(alpha / np.maximum(1.0 - alpha, MIN_WEIGHT), MIN_PRIOR, MAX_PRIOR)
     return Belief(P_hat[:, 0], prior + batch.visits)
 
 

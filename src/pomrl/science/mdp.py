@@ -23,7 +23,7 @@ LossNorm = Literal["max", "mean"]
 LOSS_ERROR = 1e-6
 """Largest rounding error of a planning loss, for rewards in [0, 1]."""
 
-LARGEST_GAMMA_EVAL = 1.0 - sqrt(np.finfo(float).eps / LOSS_ERROR)
+MAX_GAMMA_EVAL = 1.0 - sqrt(np.finfo(float).eps / LOSS_ERROR)
 """Largest gamma_eval of meaningful losses, about 0.999985: rounding errors eps / (1 - gamma_eval)^2 reach `LOSS_ERROR`.
 """
 
@@ -59,13 +59,13 @@ def for_each_model(R: Rewards, P: Float[np.ndarray, "k S A S"]) -> Rewards:
 
 
 def check_gamma_eval(gamma_eval: float) -> None:
-    """Raise a ValueError unless gamma_eval is in [0, `LARGEST_GAMMA_EVAL`]."""
+    """Raise a ValueError unless gamma_eval is in [0, `MAX_GAMMA_EVAL`]."""
     if not 0.0 <= gamma_eval < 1.0:
         raise ValueError(f"gamma_eval must be in [0, 1), got {gamma_eval!r}")
-    if gamma_eval > LARGEST_GAMMA_EVAL:
+    if gamma_eval > MAX_GAMMA_EVAL:
         error = np.finfo(float).eps / (1.0 - gamma_eval) ** 2
         raise ValueError(
-            f"gamma_eval must be at most {LARGEST_GAMMA_EVAL:.8f}, got {gamma_eval!r}: rounding errors of losses would "
+            f"gamma_eval must be at most {MAX_GAMMA_EVAL:.8f}, got {gamma_eval!r}: rounding errors of losses would "
             f"be about {error:.1g}, not {LOSS_ERROR:g}"
         )
 

@@ -49,7 +49,7 @@ class Planner(Component):
     ) -> Int[np.ndarray, "M G *S"]:
         """Return an optimal policy of each model at each discount factor.
 
-        Models have at most `input_checks.MOST_ACTIONS` actions. Discount factors are [G] or [M, G] in [0, 1], fastest
+        Models have at most `input_checks.MAX_ACTIONS` actions. Discount factors are [G] or [M, G] in [0, 1], fastest
         in ascending order. At 1, planners for infinitely many steps use `solvers.undiscounted`.
 
         Returns:

@@ -25,7 +25,7 @@ from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import Stationary
 
-LARGEST_FLOAT = float(np.finfo(float).max)
+MAX_FLOAT = float(np.finfo(float).max)
 Shape = tuple[int, ...]
 
 
@@ -67,7 +67,7 @@ class ComponentOutput:
             raise ComponentError(f"{self.name}: {entry} = {float(values[index])!r} is not {_range_label(low, high)}")
 
     def check_finite(self, values: np.ndarray, field: str = "") -> None:
-        self.check_range(values, -LARGEST_FLOAT, LARGEST_FLOAT, field)
+        self.check_range(values, -MAX_FLOAT, MAX_FLOAT, field)
 
     def check_models(self, P: Any, shape: Shape, field: str = "") -> None:
         self.check_array(P, shape, field=field)
@@ -82,14 +82,14 @@ class ComponentOutput:
     def check_counts(self, counts: Any, shape: Shape, field: str = "") -> None:
         whole = isinstance(counts, np.ndarray) and counts.dtype.kind in "iu"
         self.check_array(counts, shape, field=field, dtype=counts.dtype if whole else np.int64)
-        self.check_range(counts, 0.0, LARGEST_FLOAT, field)
+        self.check_range(counts, 0.0, MAX_FLOAT, field)
 
     def _refuse(self, field: str, expected: str, actual: str) -> NoReturn:
         raise ComponentError(f"{self.name} must return {expected}{field and f' as {field}'}, got {actual}")
 
 
 def _range_label(low: float, high: float) -> str:
-    if high == LARGEST_FLOAT:
+    if high == MAX_FLOAT:
         return "finite" if low < 0.0 else f"finite and at least {low:g}"
     return f"{high:g}" if high - low < 1e-6 else f"between {low:g} and {high:g}"
 
@@ -133,7 +133,7 @@ def check_moments(
         mean_output.check_finite(mean.R, "R")
         output.check_array(variance, P_o.shape[1:])
     variance = np.stack(variances)
-    output.check_range(variance, 0.0, LARGEST_FLOAT)
+    output.check_range(variance, 0.0, MAX_FLOAT)
     return P_o, variance
 
 
@@ -156,7 +156,7 @@ def draw_batch(data: Data, rngs: Generators, P: TaskModels, m: int, batches: int
     output.check_counts(counts, (*P.shape[:2], batches, *P.shape[2:]))
     batch = Batch.of_counts(counts, m, equal=data.is_equal)
     if data.is_equal:  # numbers of transitions were taken from the first pair alone
-        output.check_range(batch.visits, 1.0, LARGEST_FLOAT, label="visits (is_equal: of the first pair)")
+        output.check_range(batch.visits, 1.0, MAX_FLOAT, label="visits (is_equal: of the first pair)")
         output.check_row_sums(batch.P_bar, "P_bar (is_equal: divided by the visits of the first pair)")
     return batch
 
@@ -171,7 +171,7 @@ def draw_meta_batches(meta_batch: MetaBatch, own: Batch, data: Data, rngs: Gener
     output.check_counts(batch.counts, shape, "counts")
     output.check_models(batch.P_bar, shape, "P_bar")
     output.check_array(batch.visits, *per_pair, field="visits")
-    output.check_range(batch.visits, 0.0, LARGEST_FLOAT, "visits")
+    output.check_range(batch.visits, 0.0, MAX_FLOAT, "visits")
     output.check_array(batch.counted, *per_pair, field="counted", dtype=np.bool_)
     return batch
 
@@ -184,7 +184,7 @@ def check_estimate(estimator: Estimator[Any], t: int, estimate: Any, batch: Batc
         output.check_models(estimate.h, batch.P_bar.shape, "h")
     output.check_array(estimate.deviation, *_per_pair(batch.P_bar.shape), field="deviation")
     if not np.isnan(estimate.deviation).all():
-        output.check_range(estimate.deviation, 0.0, LARGEST_FLOAT, "deviation")
+        output.check_range(estimate.deviation, 0.0, MAX_FLOAT, "deviation")
 
 
 def check_trials(
@@ -245,7 +245,7 @@ def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
     output.check_array(mean.R, (S, A), (S, A, S), field="R")
     output.check_array(mean.varying, (S, A), field="varying", dtype=np.bool_)
     output.check_type(float, mean.deviation, "deviation")
-    output.check_range(np.array(mean.deviation), 0.0, LARGEST_FLOAT, "deviation")
+    output.check_range(np.array(mean.deviation), 0.0, MAX_FLOAT, "deviation")
 
 
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:

@@ -81,7 +81,7 @@ def missing_runs(stored: StoredExperiment, runs: int, faulty: Collection[StoredB
     Runs beyond `runs` count if stored or recorded as complete.
     """
     stop = {block.runs.start // BLOCK: block.runs.stop for block in stored.blocks() if block not in faulty}
-    total = max(runs, stored.promised(), *stop.values())
+    total = max(runs, stored.recorded_runs(), *stop.values())
     starts = [(max(block.start, stop.get(block.start // BLOCK, 0)), block) for block in divide_into_blocks(total)]
     return [range(start, block.stop) for start, block in starts if start < block.stop]
 
@@ -203,7 +203,7 @@ def label(
 
 def complete(stored: StoredExperiment) -> None:
     """Record the number of complete runs in the name of an empty file."""
-    if stored.promised() < (runs := stored.contiguous()):
+    if stored.recorded_runs() < (runs := stored.contiguous()):
         files.write(stored.folder / name_of_count(runs), b"")
 
 

@@ -79,7 +79,7 @@ class StoredExperiment:
         """Return the number of runs stored without a gap from run 0."""
         return _contiguous(self.blocks())
 
-    def promised(self) -> int:
+    def recorded_runs(self) -> int:
         """Return the number of runs recorded as complete."""
         return max((int(match[1]) for name in self.names() if (match := _COUNT.fullmatch(name))), default=0)
 
@@ -118,7 +118,7 @@ class StoredExperiment:
     def _gap(self) -> str | None:
         stored = last = recorded = 0
         for _ in range(MAX_ATTEMPTS):  # another process may have replaced files meanwhile
-            recorded, blocks = self.promised(), self.blocks()
+            recorded, blocks = self.recorded_runs(), self.blocks()
             stored, last = _contiguous(blocks), max((block.runs.stop for block in blocks), default=0)
             if stored == max(recorded, last):
                 return None

@@ -22,7 +22,7 @@ from pomrl.components import Batch, Field, MeanModel, Memory, ModelEstimator, Mo
 DEATH, SURVIVAL = -3, -2
 """The states of death and survival, counted from the last one."""
 
-MOST_ACTIONS = 8
+MAX_ACTIONS = 8
 """The largest number of actions of a state, so that arrays fit into memory; eight of 713 states have more."""
 
 SETTINGS: dict[str, Any] = {
@@ -106,7 +106,7 @@ class _Published:
             P, self.start = arrays["tx_mat"], arrays["d_0"].tolist()
         lines = (file.parent / "admissible_actions.txt").read_text(encoding="utf-8").splitlines()[1 : len(P) + 1]
         admissible = [[int(action) for action in line.split()] for line in lines]
-        A = min(MOST_ACTIONS, max(map(len, admissible[:DEATH])))
+        A = min(MAX_ACTIONS, max(map(len, admissible[:DEATH])))
         self.is_admissible: Bool[np.ndarray, "S A"] = np.zeros((len(P), A), bool)
         self.P: Float[np.ndarray, "S A S"] = np.zeros((len(P), A, len(P)))
         self.P[..., DEATH] = 1.0

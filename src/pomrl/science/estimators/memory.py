@@ -24,10 +24,10 @@ PerPair = Float[np.ndarray, "n #S #A"]
 GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
 """Concentrations of tasks around their mean model, averaged over in likelihoods."""
 
-LEAST_CONCENTRATION = 0.05
+MIN_CONCENTRATION = 0.05
 """Least concentration of a prediction from earlier tasks."""
 
-LEAST_TASKS = 1e-12
+MIN_TASKS = 1e-12
 """Smallest divisor in place of a number of tasks."""
 
 UNKNOWN_CONCENTRATION = 3.0
@@ -42,9 +42,9 @@ def predictive_concentration(
     An entry with mean p has the variance p (1 - p) / (c + 1), plus the variance of the average of frequencies of m
     transitions. `tasks` is the effective number of earlier tasks; 0: unknown mean.
     """
-    average_variance = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, LEAST_TASKS)
+    average_variance = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, MIN_TASKS)
     concentration = 1.0 / (1.0 / (c + 1.0) + average_variance) - 1.0
-    return np.where(tasks > 0, np.maximum(concentration, LEAST_CONCENTRATION), UNKNOWN_CONCENTRATION)
+    return np.where(tasks > 0, np.maximum(concentration, MIN_CONCENTRATION), UNKNOWN_CONCENTRATION)
 
 
 def log_likelihoods(
@@ -99,7 +99,7 @@ LOG_ODDS = np.array([0.0, *[-5.0] * (len(FORGETTING_FACTORS) - 1)])[:, None]
 UNSEEN_TRANSITIONS = 0.3
 """Pseudo-count of each next state in predictions, so that none is impossible."""
 
-LEAST_DEGREES = 1e-9
+MIN_DEGREES = 1e-9
 """Smallest divisor in place of degrees of freedom."""
 
 
@@ -270,7 +270,7 @@ class Memory:
         """Return the variance over tasks of P_bar, `sample` or `population` (R3)."""
         unit_mass = np.divide(self.squared_mass, self.mass, out=np.ones_like(self.mass), where=self.mass > 0)
         degrees = self.weight - (unit_mass if kind == "sample" else 0.0)
-        return self.squares / np.maximum(degrees, LEAST_DEGREES)[..., None]
+        return self.squares / np.maximum(degrees, MIN_DEGREES)[..., None]
 
     def sampling_variance(self) -> Models:
         """Return an unbiased estimate of a single transition's variance E[p (1 - p)].

@@ -19,7 +19,7 @@ from jaxtyping import Float
 ROUNDING_SHARE = 5e-13
 """Largest rounding error of V, in units of U: about 2,000 machine epsilons."""
 
-LEAST_GAIN = float(np.finfo(float).tiny)
+MIN_GAIN = float(np.finfo(float).tiny)
 """Smallest number with full precision; gains below it are rounding errors."""
 
 
@@ -38,7 +38,7 @@ def excess(Q: Float[np.ndarray, "k *n A"], V: Float[np.ndarray, "k *#n #A"]) -> 
 
     Q and V belong to the current policy, for the rewards of `signed_and_absolute`.
     """
-    return (Q[0] - V[0]) - (ROUNDING_SHARE * (np.abs(Q[-1]) + np.abs(V[-1])) + LEAST_GAIN)
+    return (Q[0] - V[0]) - (ROUNDING_SHARE * (np.abs(Q[-1]) + np.abs(V[-1])) + MIN_GAIN)
 
 
 def differences(
@@ -46,7 +46,7 @@ def differences(
 ) -> Float[np.ndarray, "*n S"]:
     """Return |V - other|, or 0 within rounding; `size` is U of one policy."""
     distance = np.abs(V - other)
-    distance[distance <= 2.0 * ROUNDING_SHARE * size + LEAST_GAIN] = 0.0
+    distance[distance <= 2.0 * ROUNDING_SHARE * size + MIN_GAIN] = 0.0
     return distance
 
 

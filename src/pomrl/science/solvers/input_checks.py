@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int16, Shaped
 
-MOST_ACTIONS = int(np.iinfo(np.int16).max)
+MAX_ACTIONS = int(np.iinfo(np.int16).max)
 """Largest number of actions; policies are 16-bit integers."""
 
 _ROW_SUM_ULPS = 64.0
@@ -42,11 +42,11 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
 
 
 def check_size(S: int, A: int) -> None:
-    """Raise a ValueError unless S >= 1 and 1 <= A <= `MOST_ACTIONS`."""
+    """Raise a ValueError unless S >= 1 and 1 <= A <= `MAX_ACTIONS`."""
     if S < 1:
         raise ValueError(f"S must be at least 1, got {S}")
-    if not 1 <= A <= MOST_ACTIONS:
-        raise ValueError(f"A must be between 1 and {MOST_ACTIONS}, got {A}")
+    if not 1 <= A <= MAX_ACTIONS:
+        raise ValueError(f"A must be between 1 and {MAX_ACTIONS}, got {A}")
 
 
 def refuse(bad: np.ndarray, values: np.ndarray, name: str, reason: str) -> None:

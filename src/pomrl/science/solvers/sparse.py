@@ -21,7 +21,7 @@ SPARSE_STATES = 128
 SPARSE_SHARE = 0.05
 """Largest share of positive transition probabilities for sparse matrices."""
 
-MOST_EVALUATIONS = 10_000
+MAX_EVALUATIONS = 10_000
 """Evaluations at one discount factor before planning fails; tens are usual."""
 
 BICGSTAB_STATES = 600
@@ -70,7 +70,7 @@ def plan(
     policies, values = np.empty((len(gammas), len(R)), np.int16), np.empty((len(gammas), len(R)))
     policy, V = R.argmax(1), np.zeros((len(sides), len(R)))
     for g, gamma in enumerate(gammas.tolist()):
-        for _ in range(MOST_EVALUATIONS):
+        for _ in range(MAX_EVALUATIONS):
             V = solver.value(policy, gamma, V)
             Q = rewards + gamma * (rows @ V.T).T.reshape(rewards.shape)
             gain = excess(Q, V[:, None])
@@ -80,7 +80,7 @@ def plan(
             policy[better] = best_of_better(gain[:, better].T)
         else:
             raise ArithmeticError(
-                f"gamma = {gamma}: policy iteration did not converge in {MOST_EVALUATIONS} evaluations"
+                f"gamma = {gamma}: policy iteration did not converge in {MAX_EVALUATIONS} evaluations"
             )
         policies[g], values[g] = policy, V[0]
     return policies, values

@@ -11,7 +11,7 @@ from pomrl.science.solvers import ModelStack, PolicyGrid, RewardStack
 from pomrl.science.solvers.action_ties import best_of_better, excess, signed_and_absolute
 from pomrl.science.solvers.evaluation import action_values, chain_value
 
-MOST_EXPECTED_STEPS = 60_000.0
+MAX_EXPECTED_STEPS = 60_000.0
 """Largest expected number of steps, for errors of values below 1e-6 with rewards in [0, 1]."""
 
 
@@ -85,9 +85,9 @@ def _values(
     _refuse(~reached, model, reason)
     steps = chain_value(P_pi, is_live.astype(float), 1.0)
     _refuse(
-        ~(steps <= MOST_EXPECTED_STEPS),
+        ~(steps <= MAX_EXPECTED_STEPS),
         model,
-        f"takes more than {MOST_EXPECTED_STEPS:.0f} expected steps to a terminal state",
+        f"takes more than {MAX_EXPECTED_STEPS:.0f} expected steps to a terminal state",
     )
     return chain_value(P_pi, R[rows], 1.0)
 

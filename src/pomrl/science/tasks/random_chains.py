@@ -15,10 +15,10 @@ from pomrl.science.randomness import Generators, Stream, generator, task_keys
 from pomrl.science.sampling import draws
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
-SMALLEST_DEVIATION = 4096.0 * float(np.finfo(float).eps)
+MIN_DEVIATION = 4096.0 * float(np.finfo(float).eps)
 """Smallest positive sigma, as a standard deviation: about 9.1e-13. Below it, rounding adds to the spread of models."""
 
-SMALLEST_CONCENTRATION = float(np.finfo(float).eps)
+MIN_CONCENTRATION = float(np.finfo(float).eps)
 """Smallest concentration of a Dirichlet, in place of one rounded to 0."""
 
 
@@ -97,9 +97,9 @@ class RandomChains(TaskDistribution):
 
     def _check_sigma(self, sigma: float | None, mean: MeanModel, run: int) -> None:
         power = 2 if self.measure == "variance" else 1
-        if 0 < mean.deviation < SMALLEST_DEVIATION:
+        if 0 < mean.deviation < MIN_DEVIATION:
             raise ValueError(
-                f"sigma must be 0 or at least {SMALLEST_DEVIATION**power:.3g} as a {self.measure}, got {sigma}: tasks "
+                f"sigma must be 0 or at least {MIN_DEVIATION**power:.3g} as a {self.measure}, got {sigma}: tasks "
                 "would differ only by rounding errors"
             )
         if not mean.has_room:
@@ -185,7 +185,7 @@ class Dirichlet(RandomChains):
         return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
 
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        concentration = max(self.concentration(mean), SMALLEST_CONCENTRATION)
+        concentration = max(self.concentration(mean), MIN_CONCENTRATION)
         shape = (concentration * mean.P_o).reshape(-1, mean.P_o.shape[-1])
         return draws.dirichlet(task_keys([rng], tasks)[:, 0], shape).reshape(tasks, *mean.P_o.shape)
 
