@@ -1,13 +1,13 @@
 """How strangers' models are read: each convention, with values in exact fractions or by hand."""
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from docs.build import generated
 from scipy import sparse
+from tests.support.sample_models import exact_values, model_with_forbidden_actions
 
 import pomrl
 from pomrl.models import sparse_models
@@ -20,41 +20,13 @@ ACTIONS_FIRST = np.array([[[0.5, 0.5], [0.8, 0.2]], [[0.0, 1.0], [0.1, 0.9]]])
 
 SMALL_R = np.array([[5.0, 10.0], [-1.0, 2.0]])
 
-
-def exact(P: Any, R: Any, gamma: float, allowed: Any = None) -> list[float]:
-    """Optimal values by policy iteration in exact fractions; the rows of P may be any that sum to 1."""
-    S, A = len(P), len(P[0])
-    options = [[a for a in range(A) if allowed is None or allowed[s][a]] for s in range(S)]
-    rows = [[[Fraction(float(p)) for p in P[s][a]] for a in range(A)] for s in range(S)]
-    paid = [[Fraction(float(R[s][a])) if a in options[s] else Fraction(0) for a in range(A)] for s in range(S)]
-    g, policy = Fraction(gamma), [actions[0] for actions in options]
-    while True:
-        system = [
-            [Fraction(int(s == t)) - g * rows[s][policy[s]][t] for t in range(S)] + [paid[s][policy[s]]]
-            for s in range(S)
-        ]
-        for i in range(S):
-            pivot = next(r for r in range(i, S) if system[r][i])
-            system[i], system[pivot] = system[pivot], system[i]
-            system[i] = [value / system[i][i] for value in system[i]]
-            for r in range(S):
-                if r != i:
-                    system[r] = [x - system[r][i] * y for x, y in zip(system[r], system[i], strict=True)]
-        V = [row[S] for row in system]
-        Q = [
-            [paid[s][a] + g * sum(p * v for p, v in zip(rows[s][a], V, strict=True)) for a in range(A)]
-            for s in range(S)
-        ]
-        better = [max(options[s], key=lambda a, s=s: (Q[s][a], a == policy[s])) for s in range(S)]
-        if better == policy:
-            return [float(v) for v in V]
-        policy = better
+RANDOM_P, RANDOM_R, _ = model_with_forbidden_actions()
 
 
-SMALL = exact(ACTIONS_FIRST.swapaxes(0, 1), SMALL_R, 0.99)
+SMALL = exact_values(ACTIONS_FIRST.swapaxes(0, 1), SMALL_R, 0.99)
 
 R3 = np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])  # R[a, s, s']
-OF_TRANSITIONS = exact(ACTIONS_FIRST.swapaxes(0, 1), (ACTIONS_FIRST * R3).sum(-1).T, 0.99)
+OF_TRANSITIONS = exact_values(ACTIONS_FIRST.swapaxes(0, 1), (ACTIONS_FIRST * R3).sum(-1).T, 0.99)
 
 AXES: dict[str, tuple[Callable[[], Any], list[float]]] = {
     "a list of dense matrices": (lambda: pomrl.plan(list(ACTIONS_FIRST), SMALL_R, [0.99]), SMALL),
@@ -173,7 +145,7 @@ def test_what_may_mean_something_else_is_said_in_one_line(case: str):
 def test_axes_of_other_sizes_are_read_by_their_shape():
     rng = np.random.default_rng(0)
     P, R = rng.dirichlet(np.ones(4), (4, 2)), rng.normal(size=(4, 2, 4))
-    wanted = exact(P / P.sum(-1, keepdims=True), (P * R).sum(-1), 0.9)
+    wanted = exact_values(P / P.sum(-1, keepdims=True), (P * R).sum(-1), 0.9)
     first = P.swapaxes(0, 1)
     forms: list[tuple[Any, Any, Any]] = [
         (P, R, None), (first, R.swapaxes(0, 1), "ass"), (list(first), R, None), (list(first), R.swapaxes(0, 1), None),
@@ -195,105 +167,6 @@ def test_a_table_of_tasks_is_read_with_actions_first(tmp_path: Any):
         Table(file=str(tmp_path / "first.npz")).candidate_models()
 
 
-def four() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A model of 5 states and 3 actions, of which the best one of some states is not allowed."""
-    rng = np.random.default_rng(3)
-    P, R = rng.dirichlet(np.ones(5), (5, 3)), rng.normal(size=(5, 3))
-    allowed = np.ones((5, 3), bool)
-    allowed[0, 0] = allowed[2, 1] = allowed[2, 2] = allowed[4, 0] = False
-    R[~allowed] = 50.0
-    return P, R, allowed
-
-
-def with_zero_rows(P: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-    return np.where(allowed[..., None], P, 0.0)
-
-
-ALLOWED: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Any]] = {
-    "R = -inf": lambda P, R, allowed: pomrl.plan(P, np.where(allowed, R, -np.inf), [0.9]),
-    "masked rewards": lambda P, R, allowed: pomrl.plan(P, np.ma.masked_array(R, ~allowed), [0.9]),
-    "masked rewards of transitions": lambda P, R, allowed: pomrl.plan(
-        P, np.ma.masked_array(np.repeat(R[..., None], 5, -1), np.repeat(~allowed[..., None], 5, -1)), [0.9]
-    ),
-    "rewards of transitions that are -inf": lambda P, R, allowed: pomrl.plan(
-        P, np.repeat(np.where(allowed, R, -np.inf)[..., None], 5, -1), [0.9]
-    ),
-    "masked rows": lambda P, R, allowed: pomrl.plan(
-        np.ma.masked_array(P, np.repeat(~allowed[..., None], 5, -1)), R, [0.9]
-    ),
-    "rows of zeros": lambda P, R, allowed: pomrl.plan(with_zero_rows(P, allowed), R, [0.9]),
-    "an argument": lambda P, R, allowed: pomrl.plan(P, R, [0.9], allowed=allowed),
-    "an argument with rows that are none": lambda P, R, allowed: pomrl.plan(
-        np.where(allowed[..., None], P, np.nan), R, [0.9], allowed=allowed
-    ),
-    "several models": lambda P, R, allowed: pomrl.plan(P[None], R[None], [0.9], allowed=allowed),
-    "sparse rows of zeros": lambda P, R, allowed: pomrl.plan(
-        sparse.csr_array(with_zero_rows(P, allowed).reshape(15, 5)), R, [0.9]
-    ),
-    "sparse rows and -inf": lambda P, R, allowed: pomrl.plan(
-        sparse.csr_array(P.reshape(15, 5)), np.where(allowed, R, -np.inf), [0.9]
-    ),
-    "a table and an argument": lambda P, R, allowed: pomrl.plan(
-        {s: {a: [(P[s, a, t], t, R[s, a], False) for t in range(5)] for a in range(3)} for s in range(5)},
-        None,
-        [0.9],
-        allowed=allowed,
-    ),
-    "a table that lacks actions": lambda P, R, allowed: pomrl.from_gymnasium(
-        {
-            s: {a: [(P[s, a, t], t, R[s, a], False) for t in range(5)] for a in range(3) if allowed[s, a]}
-            for s in range(5)
-        }
-    ).plan([0.9]),
-}
-
-
-@pytest.mark.parametrize("form", ALLOWED)
-@pytest.mark.parametrize("as_sparse", [False, True])
-@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
-def test_actions_that_are_not_allowed_are_never_chosen_in_no_scale(
-    form: str, as_sparse: bool, unit: float, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(sparse_models, "is_small", lambda _: not as_sparse)
-    P, R, allowed = four()
-    plan = ALLOWED[form](P, unit * R, allowed)
-    np.testing.assert_allclose(plan.values.ravel() / unit, exact(P, R, 0.9, allowed), rtol=1e-9)
-    assert allowed[range(5), plan.policies.ravel()].all()
-
-
-@pytest.mark.parametrize("as_sparse", [False, True])
-def test_losses_of_stochastic_policies_from_a_start(as_sparse: bool, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sparse_models, "is_small", lambda _: not as_sparse)
-    P, R, allowed = four()
-    model = pomrl.from_arrays(sparse.csr_array(P.reshape(15, 5)), R, allowed=allowed)
-    weights = np.where(allowed, 1.0, 0.0) / allowed.sum(-1, keepdims=True)
-    V = np.linalg.solve(
-        np.eye(5) - 0.9 * np.einsum("sa,sat->st", weights, P), (weights * np.where(allowed, R, 0)).sum(1)
-    )
-    lost = np.array(exact(P, R, 0.9, allowed)) - V
-    start = [0.0, 0.25, 0.0, 0.75, 0.0]
-    np.testing.assert_allclose(model.planning_loss(weights[None], 0.9), [lost.max()])
-    np.testing.assert_allclose(model.planning_loss(weights[None], 0.9, "mean"), [lost.mean()])
-    np.testing.assert_allclose(model.planning_loss(weights[None], 0.9, start=start), [lost @ start])
-    assert model.planning_loss(model.plan([0.9]).policies, 0.9, start=start) == [0.0]
-    with pytest.raises(ValueError, match=r"policy\[0, 0, 0\] = 1.0 takes an action that is not allowed"):
-        model.planning_loss(np.zeros((1, 5), int), 0.9)
-    with pytest.raises(ValueError, match="start must be a probability for each of 5 states"):
-        model.planning_loss(weights[None], 0.9, start=[1.0, 1.0, 0.0, 0.0, 0.0])
-
-
-def test_a_policy_without_probabilities_is_taken_where_actions_are_alike():
-    P, R = np.zeros((3, 2, 3)), np.array([[1.0, 0.0], [0.0, 5.0], [0.0, 0.0]])
-    P[0, 0, 1] = P[0, 1, 2] = P[1:, :, 2] = 1.0
-    weights = np.array([[[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]]])  # as that of clinicians, who do nothing at the end
-    np.testing.assert_allclose(pomrl.from_arrays(P, R).planning_loss(weights, 0.5), [5.0 - 2.5])
-    weights[0, 1] = 0.0
-    with pytest.raises(ValueError, match=r"the sum of policy\[0, 1\] = 0.0 is not 1"):
-        pomrl.from_arrays(P, R).planning_loss(weights, 0.5)
-    with pytest.raises(ValueError, match=r"must be \[G, S, A\] with S, A = 3, 2, got \[3, 2\]"):
-        pomrl.from_arrays(P, R).planning_loss(weights[0], 0.5)
-
-
 def test_without_a_discount_a_sparse_table_is_planned():
     corridor = {s: {a: [(1.0, max(s - 1 + 2 * a, 0), -1.0, s + 2 * a == 201)] for a in (0, 1)} for s in range(200)}
     corridor[199] = {a: [(1.0, 199, -1.0, True)] for a in (0, 1)}
@@ -304,19 +177,19 @@ def test_without_a_discount_a_sparse_table_is_planned():
 
 
 def test_values_belong_to_discount_factors_in_their_order():
-    P, R, _ = four()
+    P, R = RANDOM_P, RANDOM_R
     plan = pomrl.plan(P, R, [0.99, 0.5, 0.9, 0.5])
     assert plan.gammas.tolist() == [0.99, 0.5, 0.9, 0.5]
     for gamma, values in zip(plan.gammas, plan.values, strict=True):
-        np.testing.assert_allclose(values, exact(P, R, float(gamma)), rtol=1e-12)
+        np.testing.assert_allclose(values, exact_values(P, R, float(gamma)), rtol=1e-12)
     assert (plan.changes["below"] < plan.changes["above"]).all()
     stack = pomrl.plan(P[None], R[None], [0.99, 0.5])
     np.testing.assert_array_equal(stack.values[0], plan.values[:2])
 
 
 def test_near_one_values_are_exact_or_refused():
-    P, R, _ = four()
-    np.testing.assert_allclose(pomrl.plan(P, R, [1 - 1e-9]).values[0], exact(P, R, 1 - 1e-9), rtol=1e-6)
+    P, R = RANDOM_P, RANDOM_R
+    np.testing.assert_allclose(pomrl.plan(P, R, [1 - 1e-9]).values[0], exact_values(P, R, 1 - 1e-9), rtol=1e-6)
     with pytest.raises(ValueError, match=r"gamma\[1\] = 0.9999999999 is nearer to 1 than 1e-9"):
         pomrl.plan(P, R, [0.5, 1 - 1e-10])
 
@@ -329,7 +202,7 @@ def test_without_a_discount_episodes_that_end_are_planned():
     P[3, :, 3] = 1.0
     plan = pomrl.plan(P, R, [1.0, 0.5])
     np.testing.assert_allclose(plan.values[0], [0.18, 0.18, 0.18, 0.0], atol=1e-15)
-    np.testing.assert_allclose(plan.values[1], exact(P, R, 0.5), atol=1e-15)
+    np.testing.assert_allclose(plan.values[1], exact_values(P, R, 0.5), atol=1e-15)
     with pytest.raises(ValueError, match="reaches no terminal state under any policy"):
         pomrl.plan(np.ones((1, 1, 1)), np.ones((1, 1)), [1.0])
 
@@ -363,28 +236,45 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a half row that is masked": (
         lambda: pomrl.plan(
-            np.ma.masked_array(four()[0], np.eye(5, dtype=bool)[:, None].repeat(3, 1)), four()[1], [0.5]
+            np.ma.masked_array(RANDOM_P, np.eye(5, dtype=bool)[:, None].repeat(3, 1)),
+            RANDOM_R,
+            [0.5],
         ),
         r"the mask of P\[0, 0, 0\]",
     ),
     "a state without actions": (
-        lambda: pomrl.plan(four()[0], np.where(np.arange(5)[:, None] == 2, -np.inf, four()[1]), [0.5]),
+        lambda: pomrl.plan(
+            RANDOM_P,
+            np.where(np.arange(5)[:, None] == 2, -np.inf, RANDOM_R),
+            [0.5],
+        ),
         "state 2 has no allowed action",
     ),
     "a state of one of several models without actions": (
-        lambda: pomrl.plan(four()[0][None], four()[1][None], [0.5], allowed=np.arange(15).reshape(5, 3) > 2),
+        lambda: pomrl.plan(
+            RANDOM_P[None],
+            RANDOM_R[None],
+            [0.5],
+            allowed=np.arange(15).reshape(5, 3) > 2,
+        ),
         "state 0 of model 0 has no allowed action",
     ),
     "allowed of another shape": (
-        lambda: pomrl.plan(four()[0], four()[1], [0.5], allowed=[True, False]),
+        lambda: pomrl.plan(RANDOM_P, RANDOM_R, [0.5], allowed=[True, False]),
         r"allowed must be true or false for each pair, \[S, A\] = \[5, 3\]",
     ),
     "rewards that overflow": (
-        lambda: pomrl.plan(four()[0], np.full((5, 3), 1e308), [0.5]),
+        lambda: pomrl.plan(RANDOM_P, np.full((5, 3), 1e308), [0.5]),
         r"R\[0, 0\] = 1e\+308 is so large that values overflow",
     ),
-    "rewards without digits": (lambda: pomrl.plan(four()[0], np.full((5, 3), 1e-310), [0.5]), "is so small that"),
-    "rewards of +inf": (lambda: pomrl.plan(four()[0], np.full((5, 3), np.inf), [0.5]), r"R\[0, 0\] = inf is not fin"),
+    "rewards without digits": (
+        lambda: pomrl.plan(RANDOM_P, np.full((5, 3), 1e-310), [0.5]),
+        "is so small that",
+    ),
+    "rewards of +inf": (
+        lambda: pomrl.plan(RANDOM_P, np.full((5, 3), np.inf), [0.5]),
+        r"R\[0, 0\] = inf is not fin",
+    ),
     "a next state of half": (
         lambda: pomrl.from_gymnasium({0: {0: [(1.0, 0.5, 0.0, False)]}}),
         r"P\[0\]\[0\] must have a next state of 0, ..., 0 .* got \(1.0, 0.5, 0.0, False\)",
@@ -406,7 +296,12 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         "axes must be None with Gymnasium's dictionary",
     ),
     "allowed actions as lists": (
-        lambda: pomrl.plan(four()[0], four()[1], [0.5], allowed=[[0], [0, 1], [2], [1], [0, 2]]),
+        lambda: pomrl.plan(
+            RANDOM_P,
+            RANDOM_R,
+            [0.5],
+            allowed=[[0], [0, 1], [2], [1], [0, 2]],
+        ),
         r"allowed must be true or false for each pair, \[S, A\] = \[5, 3\]",
     ),
     "an end of None": (

@@ -1,6 +1,8 @@
 """Small models for tests, and their optimal values by brute force."""
 
+from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -66,3 +68,43 @@ def value_of(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> 
 def brute_force_value(P: np.ndarray, R: np.ndarray, gamma: float) -> np.ndarray:
     """Return V* of one model, the maximum over all A^S policies."""
     return value_of(P, R, all_policies(*R.shape), gamma).max(0)
+
+
+def exact_values(P: Any, R: Any, gamma: float, allowed: Any = None) -> list[float]:
+    """Optimal values by policy iteration in exact fractions; the rows of P may be any that sum to 1."""
+    S, A = len(P), len(P[0])
+    options = [[a for a in range(A) if allowed is None or allowed[s][a]] for s in range(S)]
+    rows = [[[Fraction(float(p)) for p in P[s][a]] for a in range(A)] for s in range(S)]
+    paid = [[Fraction(float(R[s][a])) if a in options[s] else Fraction(0) for a in range(A)] for s in range(S)]
+    g, policy = Fraction(gamma), [actions[0] for actions in options]
+    while True:
+        system = [
+            [Fraction(int(s == t)) - g * rows[s][policy[s]][t] for t in range(S)] + [paid[s][policy[s]]]
+            for s in range(S)
+        ]
+        for i in range(S):
+            pivot = next(r for r in range(i, S) if system[r][i])
+            system[i], system[pivot] = system[pivot], system[i]
+            system[i] = [value / system[i][i] for value in system[i]]
+            for r in range(S):
+                if r != i:
+                    system[r] = [x - system[r][i] * y for x, y in zip(system[r], system[i], strict=True)]
+        V = [row[S] for row in system]
+        Q = [
+            [paid[s][a] + g * sum(p * v for p, v in zip(rows[s][a], V, strict=True)) for a in range(A)]
+            for s in range(S)
+        ]
+        better = [max(options[s], key=lambda a, s=s: (Q[s][a], a == policy[s])) for s in range(S)]
+        if better == policy:
+            return [float(v) for v in V]
+        policy = better
+
+
+def model_with_forbidden_actions() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A model of 5 states and 3 actions, of which the best one of some states is not allowed."""
+    rng = np.random.default_rng(3)
+    P, R = rng.dirichlet(np.ones(5), (5, 3)), rng.normal(size=(5, 3))
+    allowed = np.ones((5, 3), bool)
+    allowed[0, 0] = allowed[2, 1] = allowed[2, 2] = allowed[4, 0] = False
+    R[~allowed] = 50.0
+    return P, R, allowed
