@@ -53,8 +53,8 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
 def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
     """Return the index of the discount factor chosen in hindsight (Sec. 6.3).
 
-    It minimises the mean loss over runs (`population`), or the loss of each run (`per_run`, R8). With the scope
-    `all_tasks`, this is a mean over tasks, too.
+    It minimises the mean loss over runs (`population`), or the loss of each run (`per_run`, R8). The scope
+    `all_tasks` also averages over tasks.
     """
     axes = (0,) * (choice == "population") + (1,) * (scope == "all_tasks")
     index = best_index(loss.mean(axes, keepdims=True) if axes else loss)

@@ -117,7 +117,7 @@ class ModelEstimator(Estimator[Memory]):
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         """Return the model of a task from memory, batch and true moments.
 
-        `memory` has the earlier tasks; `batch` has the transitions of this task, or of one of its trials.
+        `memory` has the earlier tasks, `batch` the transitions of this task or trial.
         """
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:

@@ -12,8 +12,8 @@ from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Forgetting, Memory, Models, PerPair, learn_and_forget
 
 Prior = Literal["inclusive", "exclusive", "known", "unsmoothed", "uniform"]
-"""A prior learned from all batches, or from all except the task's own (R2); or given: the true mean model, with or
-without `task_distribution.smoothing`, or the uniform model."""
+"""A prior learned from all batches, or from all except the task's own (R2). Or a given one: the true mean model, with
+or without `task_distribution.smoothing`, or the uniform model."""
 
 LEARNED = ("inclusive", "exclusive")
 
