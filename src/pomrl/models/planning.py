@@ -101,7 +101,7 @@ class Model:
         *,
         start: Sequence[float] | np.ndarray | None = None,
     ) -> Float[np.ndarray, " G"]:
-        """Return the losses of policies compared with an optimal one.
+        """Return the losses of policies against an optimal one, in discounted reward.
 
         Args:
             policies: Action indices [G, S], as in a `Plan` of a similar model; or action probabilities [G, S, A].
@@ -213,7 +213,7 @@ class Plan:
         return pd.DataFrame(columns)
 
     def table(self) -> "pd.DataFrame":
-        """Return rows by model, gamma and state, with state, action and value."""
+        """Tabulate action and value by model, gamma and state."""
         import pandas as pd
 
         G, S = self.policies.shape[-2:]
