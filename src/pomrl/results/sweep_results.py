@@ -31,7 +31,7 @@ class Origin:
     settings: Mapping[str, Any]
     """The settings that vary in its sweep, by their dotted keys; empty for a simulation."""
     blocks: Mapping[str, str]
-    """The SHA-256 digest of each file by name."""
+    """The SHA-256 digest of each file by name; of blocks, its first 16 hex digits."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class SweepResults:
     choice: HindsightChoice = "population"
     """How schedules choose in hindsight, by the reading of the paper (R8)."""
     promised: int = 0
-    """The number of runs in the sweep's YAML file; 0 without a file."""
+    """The largest requested number of runs; 0 if unknown."""
     notes: tuple[str, ...] = ()
     """Lines about omitted or missing runs."""
 
@@ -155,14 +155,14 @@ def shared_runs(settings: Iterable[Setting]) -> int:
 
 
 def promised_runs(settings: Iterable[Setting]) -> int:
-    """Return the number of runs in a sweep's YAML file."""
+    """Return the largest requested number of runs."""
     return max(setting.experiment.request.runs for setting in settings)
 
 
 def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> SweepResults:
     """Load the stored results of a sweep; warn about damaged files.
 
-    At most `max_runs` runs are loaded, by default the number in the YAML file. The experiments must vary the same keys.
+    At most `max_runs` runs are loaded, by default as many as requested. The experiments must vary the same keys.
     """
     promised = promised_runs(settings)
     max_runs = promised if max_runs is None else max_runs
@@ -194,7 +194,7 @@ def _as_column(values: Sequence[Any]) -> "pd.Series":
 
 
 def concatenate(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
-    """Concatenate tables, and empty them to save memory."""
+    """Concatenate tables, and empty them to save memory; missing columns are NaN."""
     import pandas as pd
 
     columns: dict[str, Any] = {}
