@@ -207,7 +207,10 @@ def finish(
 
 
 def coinciding(lines: Iterable[Line2D]) -> list[list[Line2D]]:
-    """Group lines with equal x, and equal y in their second half."""
+    """Group lines with equal x, and equal y in their second half.
+
+    Single lines, and lines of few points (`MIN_DASHED_POINTS`), are left out.
+    """
     groups: dict[bytes, list[Line2D]] = {}
     for line in lines:
         x, y = np.asarray(line.get_data(), float)
