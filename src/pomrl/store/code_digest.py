@@ -88,7 +88,10 @@ def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str
 
 
 def find_module(target: str) -> str:
-    """Find the defining module of a class, possibly nested, by its dotted name."""
+    """Find the defining module of a class, possibly nested, by its dotted name.
+
+    ModuleNotFoundError: there is no source file.
+    """
     module = next((name for name in reversed(_with_packages(target)[:-1]) if _source(name)), None)
     if module is None:
         raise ModuleNotFoundError(f"{target}: no source file found for its module")
