@@ -38,10 +38,7 @@ def names_of(package: str) -> dict[str, tuple[str, str]]:
 
 
 def load_from(package: str, name: str) -> Any:
-    """Load a name of a package from its defining module.
-
-    AttributeError: the package has no such name.
-    """
+    """Load a name of a package from its defining module."""
     if name not in names_of(package):
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     module, attribute = names_of(package)[name]

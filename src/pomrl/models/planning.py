@@ -201,7 +201,7 @@ class Plan:
         """Neighbouring discount factors with different optimal policies.
 
         The columns are model, below, above and states, the number of states with another action. A policy is kept if it
-        is as good at the larger discount factor.
+        is as good at the larger discount factor, but not in dense models of more than 64 states.
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 

@@ -88,10 +88,7 @@ def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str
 
 
 def find_module(target: str) -> str:
-    """Find the defining module of a class, possibly nested, by its dotted name.
-
-    ModuleNotFoundError: there is no source file.
-    """
+    """Find the defining module of a class, possibly nested, by its dotted name."""
     module = next((name for name in reversed(_with_packages(target)[:-1]) if _source(name)), None)
     if module is None:
         raise ModuleNotFoundError(f"{target}: no source file found for its module")
