@@ -218,7 +218,10 @@ def load(
         which: The first digits of its signature, or its folder, instead of settings.
         runs: The number of runs, from run 0 on; by default all stored ones.
         config_dir: A folder like conf/ with your own options.
-        **settings: Settings, as in `table`.
+        **settings: Settings, as in `plot`.
+
+    Returns:
+        The table, as from `run`; `attrs` has `signature` and `settings`.
 
     Raises:
         ConfigError: A setting is wrong.

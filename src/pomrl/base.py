@@ -19,7 +19,8 @@ CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 class Component(ABC):  # noqa: B024 (its subclasses have abstract methods)
     """Base class of components; annotated attributes become keyword fields.
 
-    Each subclass becomes a frozen pydantic dataclass with the configuration `CHECKED`. An `__init__` is a TypeError.
+    Each subclass becomes a frozen pydantic dataclass with the configuration `CHECKED`. A subclass with an
+    `__init__` raises a TypeError.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -61,7 +62,7 @@ Relative paths start at the current folder."""
 
 
 def make_read_only(*arrays: np.ndarray) -> None:
-    """Make arrays read-only."""
+    """Make arrays read-only, in place."""
     for array in arrays:
         array.flags.writeable = False
 

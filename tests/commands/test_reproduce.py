@@ -22,8 +22,8 @@ def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_
     theirs = theirs.replace("K1", "K2").replace("meta_learning_helps", "of_theirs")
     write(here / "mine", claims_py=f"{CLAIM}\n\n{theirs}")
     of_theirs = find("pomrl2023").settings("illustration")
-    planned_runs = of_theirs[0].experiment.request.runs
-    for runs, expected in ((None, [10, 10, *[planned_runs] * len(of_theirs)]), (3, [3] * (2 + len(of_theirs)))):
+    requested_runs = of_theirs[0].experiment.request.runs
+    for runs, expected in ((None, [10, 10, *[requested_runs] * len(of_theirs)]), (3, [3] * (2 + len(of_theirs)))):
         experiments.clear()
         reproduce.compute_sweeps(find("mine"), runs)
         assert [experiment.request.runs for experiment in experiments] == expected

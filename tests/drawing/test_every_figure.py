@@ -17,7 +17,7 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from tests.support.checks import note, outlines
 from tests.support.shipped import FIGURES, OF_EACH_KIND, OF_SERIES, OF_SWEEPS
-from tests.support.synthetic import ESTIMATORS, PLANNED_RUNS, RUNS, SCHEDULES, Lazy, make_sweep, make_sweeps
+from tests.support.synthetic import ESTIMATORS, REQUESTED_RUNS, RUNS, SCHEDULES, Lazy, make_sweep, make_sweeps
 
 from pomrl.drawing.files import picture
 from pomrl.drawing.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
@@ -42,8 +42,8 @@ Drawings = Mapping[str, Drawing]
 
 def provisional(name: str, runs: int) -> str:
     """Return the note above a figure that shows fewer runs than its sweeps promise."""
-    (planned_runs,) = {PLANNED_RUNS[sweep] for sweep in FIGURES[name].sweeps}
-    return f"provisional: {runs} of {planned_runs} runs"
+    (requested_runs,) = {REQUESTED_RUNS[sweep] for sweep in FIGURES[name].sweeps}
+    return f"provisional: {runs} of {requested_runs} runs"
 
 
 @pytest.mark.parametrize("name", FIGURES)

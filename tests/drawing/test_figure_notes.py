@@ -47,7 +47,7 @@ def test_a_single_curve_of_too_few_runs_makes_a_figure_provisional() -> None:
 
 
 def test_each_sweep_is_held_to_its_own_promise(sweeps) -> None:
-    other = with_sweep(sweeps, "states_20", replace(sweeps["states_20"], planned_runs=50))
+    other = with_sweep(sweeps, "states_20", replace(sweeps["states_20"], requested_runs=50))
     expected = f"provisional: {RUNS} of 50 runs\nprovisional: {RUNS} of 20 runs"
     assert note(FIGURES["varyingSmT"].draw(other)) == expected
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 STORED = {"pomrl": 3, "ada_pomrl": 4, "oracle": 1, "without_meta": 4}
 """Numbers of runs that are stored at the smallest sigma, by estimator."""
 
-PLANNED_RUNS = 2
+REQUESTED_RUNS = 2
 
 settings_of_study = Study.settings
 
@@ -30,7 +30,7 @@ settings_of_study = Study.settings
 def promising_two(*arguments, **options) -> list[Setting]:
     """Return the experiments of a sweep of a study as if it planned two runs."""
     settings = settings_of_study(*arguments, **options)
-    requests = [replace(setting.experiment.request, runs=PLANNED_RUNS) for setting in settings]
+    requests = [replace(setting.experiment.request, runs=REQUESTED_RUNS) for setting in settings]
     return [
         replace(setting, experiment=replace(setting.experiment, request=request))
         for setting, request in zip(settings, requests, strict=True)
@@ -67,7 +67,7 @@ def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> Non
         names = versions(find("pomrl2023"), [name])
         files = {path.stem for outcome in drawn(*names) for path in outcome.files}
         assert files == {file_stem(find("pomrl2023"), name) for name in names}
-    assert runs_of(outputs, "pomrl_vs_adapomrl") == [PLANNED_RUNS] * 2
+    assert runs_of(outputs, "pomrl_vs_adapomrl") == [REQUESTED_RUNS] * 2
     assert runs_of(outputs, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
     assert runs_of(outputs, "omrl_baselines") == [STORED["oracle"]] * 3
 
@@ -80,7 +80,7 @@ def test_a_version_with_intervals_shows_no_more_runs_than_claims_are_judged_on(m
     monkeypatch.setattr(figures_of_study, "load_sweep", lambda settings, max_runs: requests.append(max_runs))
     for name in ("pomrl_vs_adapomrl", "pomrl_vs_adapomrl_intervals"):
         figures_of_study.load_sweeps(Selection(find("pomrl2023"), [name]), name)
-    assert requests == [PLANNED_RUNS, find("pomrl2023").config.runs]
+    assert requests == [REQUESTED_RUNS, find("pomrl2023").config.runs]
 
 
 @pytest.mark.usefixtures("outputs")

@@ -50,7 +50,7 @@ assert len(_SWEEPS) == sum(len(study.sweeps) for study in shipped_studies())  # 
 AXES = {name: axes for name, (axes, _) in _SWEEPS.items()}
 """The values of the varied settings of each sweep."""
 
-PLANNED_RUNS = {name: runs for name, (_, runs) in _SWEEPS.items()}
+REQUESTED_RUNS = {name: runs for name, (_, runs) in _SWEEPS.items()}
 """The number of runs of each sweep."""
 
 
@@ -96,11 +96,11 @@ class Lazy(Mapping[str, Value]):
 def make_sweep(name: str, runs: int = RUNS, tasks: int = TASKS) -> SweepResults:
     """Return a sweep with these numbers of runs and tasks."""
     return of_table(
-        make_table(AXES[name], runs, 1 if name == "illustration" else tasks), [*AXES[name]], PLANNED_RUNS[name]
+        make_table(AXES[name], runs, 1 if name == "illustration" else tasks), [*AXES[name]], REQUESTED_RUNS[name]
     )
 
 
-def of_table(table: pd.DataFrame, keys: list[str], planned_runs: int = 0) -> SweepResults:
+def of_table(table: pd.DataFrame, keys: list[str], requested_runs: int = 0) -> SweepResults:
     """Return the sweep of a table with varied settings in columns `keys`."""
     tables = [part for _, part in table.groupby(keys, sort=False)] if keys else [table]
     values = [tuple(part[keys].head(1).to_dict("split")["data"][0]) for part in tables]
@@ -108,7 +108,7 @@ def of_table(table: pd.DataFrame, keys: list[str], planned_runs: int = 0) -> Swe
         Result.of_table(part.drop(columns=keys), settings=dict(zip(keys, of_part, strict=True)))
         for part, of_part in zip(tables, values, strict=True)
     ]
-    return SweepResults(tuple(keys), values, results, planned_runs=planned_runs)
+    return SweepResults(tuple(keys), values, results, requested_runs=requested_runs)
 
 
 def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> Lazy[SweepResults]:
@@ -123,4 +123,4 @@ def with_sweep(sweeps: Mapping[str, SweepResults], name: str, sweep: SweepResult
 
 def with_table(sweeps: Mapping[str, SweepResults], name: str, table: pd.DataFrame) -> Lazy[SweepResults]:
     """Return the sweeps with the table of one replaced."""
-    return with_sweep(sweeps, name, of_table(table, [*sweeps[name].keys], sweeps[name].planned_runs))
+    return with_sweep(sweeps, name, of_table(table, [*sweeps[name].keys], sweeps[name].requested_runs))

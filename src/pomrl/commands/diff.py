@@ -89,7 +89,7 @@ def diff(
 
 
 def sides(text: str, sources: Sources) -> list[Result]:
-    """Return the experiments of an argument, with losses if stored."""
+    """Return the results of an argument's experiments; ConfigError without any."""
     matches, _ = resolve(shlex.split(text), sources=sources)
     if not matches:
         remedy = "give B to compare with other settings" if f"code={PREVIOUS}" in text else "pomrl runs lists all"

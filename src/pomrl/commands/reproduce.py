@@ -122,7 +122,7 @@ def conclude(study: Study, *, is_published: bool) -> bool:
 def compute_sweeps(study: Study, runs: int | None) -> None:
     """Compute missing runs of a study's sweeps and claims.
 
-    With `runs`, compute only sweeps, with this number of runs. The status is 1 if an experiment fails.
+    With `runs`, compute only sweeps, with this number of runs. Exit with status 1 if an experiment fails.
     """
     experiments = [setting.experiment for name in study_sweeps(study) for setting in study.settings(name)]
     if runs:

@@ -80,7 +80,7 @@ MAX_VARIANT_COLUMNS = 4
 
 
 def claims(request: StageRequest) -> Work | None:
-    """Judge the claims of a study; a selected stage computes no runs."""
+    """Return the work to judge claims; a selected stage computes no runs."""
     study, all_claims = request.study, claims_of(request.study)
     if request.is_named:
         variants = find_variants(study, request.variants)
@@ -189,7 +189,7 @@ def show_verdicts(study: Study, table: Judgements, variants: Sequence[str]) -> N
 
 
 def figures(request: StageRequest) -> Work | None:
-    """Draw the figures of a study; a selected stage also under variants."""
+    """Return the work to draw figures; a selected stage also draws variants."""
     study, names = request.study, versions(request.study, request.figures)
     if request.is_named:
         variants = find_variants(study, request.variants) if request.variants else [None]

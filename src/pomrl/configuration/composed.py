@@ -23,7 +23,7 @@ class ConfigError(ValueError):
 
 
 class UnreadableOverrideError(ConfigError):
-    """An override without the form key=value."""
+    """An error for an override without the form key=value."""
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,7 @@ def _to_values(config: DictConfig) -> Values:
 
 
 def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
-    """Convert a Hydra configuration; options come from `hydra` or its key `hydra`."""
+    """Convert a Hydra configuration; options come from `hydra` or `config.hydra`."""
     register_resolvers()
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])

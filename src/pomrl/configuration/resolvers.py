@@ -1,6 +1,6 @@
 """Merge nested values, and resolve interpolations such as `${half:${S}}`.
 
-It gives the same results as OmegaConf, a hundred times faster.
+Results are the same as from OmegaConf, a hundred times faster.
 """
 
 import json

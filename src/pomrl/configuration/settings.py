@@ -40,7 +40,7 @@ def asked_settings(experiment: Experiment) -> dict[str, Any]:
 
 
 def data_files(experiment: Experiment) -> list[Path]:
-    """Return the data files of components."""
+    """Return the absolute paths of components' data files."""
     instances = _components(experiment).values()
     values = chain.from_iterable(cast(dict[str, object], vars(instance)).values() for instance in instances)
     return [Path(value).resolve() for value in values if isinstance(value, DataPath)]

@@ -107,7 +107,10 @@ def _packages(points: Iterable["EntryPoint"]) -> dict[Path, str]:
 
 
 def folder_of(name: str) -> Path:
-    """Return the folder of a study: shipped, at this path, or installed."""
+    """Return the folder of a study: shipped, at this path, or installed.
+
+    An unknown name gives its path, perhaps missing.
+    """
     shipped = {folder.name: folder for folder in shipped_packages()}
     folder = shipped.get(FORMER_NAMES.get(name, name), Path(name).resolve())
     if (folder / DESCRIPTION).is_file():
@@ -146,7 +149,7 @@ def register_folder(folder: Path) -> None:
 
 
 def own_studies() -> tuple[Path, ...]:
-    """Return users' studies: the last read first, then local ones."""
+    """Return the folders of users' studies: last read first, then local ones."""
     local = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
     return tuple(dict.fromkeys([*reversed(_READ), *local]))
 
@@ -163,7 +166,10 @@ PUBLISHED = Sources(beside_the_package("conf"))
 
 
 def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
-    """Return an option's plot style from the first folder with the option, or None."""
+    """Return an option's plot style from the first folder with the option, or None.
+
+    ConfigError: the file of styles is invalid.
+    """
     folder = next((folder for folder in folders if (folder / group / f"{option}.yaml").is_file()), None)
     if folder is None or not (path := folder / LOOKS).is_file():
         return None

@@ -146,7 +146,7 @@ class Study:
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
-        """The variants; the first one answers the study's question."""
+        """The variants of `study.yaml`, in its order."""
         return tuple(self._variant(name, value) for name, value in self.config.variants.items())
 
     def _variant(self, name: str, value: Mapping[str, Any] | str) -> Variant:

@@ -152,7 +152,10 @@ def command(name: str, *overrides: str) -> str:
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
-    """Find each group's option of the same class with the fewest differences."""
+    """Find each group's option of the same class with the fewest differences.
+
+    Groups without a unique nearest option are left out.
+    """
     nearest = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
     return {group: name for group, name in nearest.items() if name}
 

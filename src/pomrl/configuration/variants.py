@@ -42,9 +42,9 @@ class Variant:
     notes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Remarks on claims under this variant, by id of the claim."""
     is_single: bool = False
-    """Whether it makes one of many changes, reported on pages."""
+    """Whether it changes a single choice, for pages about such changes."""
     sweeps: Mapping[str, Mapping[str, Any] | None] | None = None
-    """Its sweeps with their axes, or None for the axes in the file. None: all sweeps."""
+    """Its sweeps with their axes (None: the axes in the file); None for all sweeps."""
 
     def __post_init__(self) -> None:
         if not self.name.isprintable() or not {*self.name}.isdisjoint("/\\") or self.name.startswith("."):

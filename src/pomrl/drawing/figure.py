@@ -148,14 +148,14 @@ def _find_figures(module: ModuleType) -> Iterator[Figure]:
 
 
 def number_of(docstring: str) -> str:
-    """Return the number in a paper, such as 5; empty without one."""
+    """Return the figure's number in a paper, such as 5; empty without one."""
     head, colon, _ = docstring.partition(":")
     label, _, number = head.partition(" ")
     return number.partition(",")[0] if label == "Figure" and colon else ""
 
 
 def title_of(docstring: str) -> str:
-    """Return the title without its number."""
+    """Return the title of a docstring, without the figure's number."""
     first = " ".join(docstring.partition("\n\n")[0].split()).rstrip(".")
     if not number_of(docstring):
         return first

@@ -27,7 +27,7 @@ from pomrl.results.sweep_results import (
     StoredSweeps,
     SweepResults,
     load_sweep,
-    max_planned_runs,
+    max_requested_runs,
     shared_runs,
     simulation_origin,
 )
@@ -149,7 +149,7 @@ def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None
     claim_runs = 0 if name == figure.name else selection.study.config.runs
     sweeps: dict[str, Any] = {}
     for sweep, settings in experiments.items():
-        max_runs = min(shared, max(max_planned_runs(settings), claim_runs))
+        max_runs = min(shared, max(max_requested_runs(settings), claim_runs))
         if (sweep, max_runs) not in cache:
             cache[sweep, max_runs] = load_sweep(settings, max_runs)
         sweeps[sweep] = cache[sweep, max_runs]

@@ -77,7 +77,7 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
 
 
 def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
-    """Return a figure as `pdf` or `png`; unlike `savefig`, keep its layout."""
+    """Encode a figure as `pdf` or `png`; unlike `savefig`, keep its layout."""
     buffer = BytesIO()
     before = figure.canvas, figure.dpi
     with context(), reused_subsets():

@@ -207,7 +207,10 @@ def finish(
 
 
 def coinciding(lines: Iterable[Line2D]) -> list[list[Line2D]]:
-    """Group lines with equal x, and equal y in their second half."""
+    """Group lines with equal x, and equal y in their second half.
+
+    Single lines, and lines of few points (`MIN_DASHED_POINTS`), are left out.
+    """
     groups: dict[bytes, list[Line2D]] = {}
     for line in lines:
         x, y = np.asarray(line.get_data(), float)
@@ -255,13 +258,13 @@ def _differing_runs(
     """
     run_numbers: dict[int, set[int]] = {}
     for curve in series:
-        if planned_runs := getattr(sweeps[curve.sweep], "planned_runs", 0):
-            run_numbers.setdefault(planned_runs, set()).update(numbers.get(curve.key, ()))
-    for planned_runs, runs in run_numbers.items():
-        if runs and min(runs) < planned_runs:
-            yield f"provisional: {_span(runs)} of {planned_runs} runs"
-        elif runs and max(runs) > planned_runs and not with_intervals:
-            yield f"{_span(runs)} runs instead of {planned_runs}"
+        if requested_runs := getattr(sweeps[curve.sweep], "requested_runs", 0):
+            run_numbers.setdefault(requested_runs, set()).update(numbers.get(curve.key, ()))
+    for requested_runs, runs in run_numbers.items():
+        if runs and min(runs) < requested_runs:
+            yield f"provisional: {_span(runs)} of {requested_runs} runs"
+        elif runs and max(runs) > requested_runs and not with_intervals:
+            yield f"{_span(runs)} runs instead of {requested_runs}"
 
 
 def _missing(numbers: RunNumbers, series: Sequence[Series]) -> Iterator[str]:

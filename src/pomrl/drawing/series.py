@@ -19,8 +19,8 @@ COLUMNS = ["panel", "series", "x", "mean", "lower", "upper", "band", "n", "marke
 """The columns of a drawing's table, with a row for each point.
 
 band is the kind of lower and upper: `sd`, `se` or `ci` (see `results.intervals.Kind`), `bootstrap sd` or
-`bootstrap ci`. n is the number of independent runs, and marker is true at a marked minimum. In the row of a value
-without runs, such as a bound, mean is the value, lower and upper are NaN, n is 0, and band describes the value.
+`bootstrap ci`. n is the number of independent runs, and marker is true at a marked minimum. For a value without
+runs, such as a bound, mean is the value, band describes it, lower and upper are NaN, and n is 0.
 """
 
 View = Callable[[pd.DataFrame], pd.DataFrame]

@@ -51,7 +51,7 @@ class Look:
 def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None = None) -> Look:
     """Return the label and style of an option in `looks.yaml`, or a default.
 
-    User-defined options have them in `stored`, or in the folder `conf` of their study.
+    User-defined options have them in `stored`, or in the folder `conf` of their study. ConfigError: a key is unknown.
     """
     own = stored or find_looks(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()

@@ -1,7 +1,7 @@
 """Comparisons of losses, as parts of claims.
 
-Arrays have n runs, T tasks or G gammas. Runs with the same random draws are paired. `description` is the text in
-tables.
+A function that claims a relation returns its `Part`. Arrays have n runs, T tasks or G gammas. Runs with the same random
+draws are paired. `description` is the text in tables.
 """
 
 from collections.abc import Sequence

@@ -183,7 +183,7 @@ def conservative_t(t: Float[np.ndarray, "..."] | float, skewness: Skewness) -> t
 
 
 def conservative_quantile(t: float, skewness: Skewness) -> np.ndarray:
-    """Return the distance from the estimate to its lower end, in standard errors.
+    """Return the distance to the lower end of the interval, in standard errors.
 
     The quantile t must be positive. Negate the skewness for the upper end.
     """

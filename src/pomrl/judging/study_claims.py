@@ -152,7 +152,7 @@ def judge(basis: Basis, reader: Reader) -> list[JudgedClaim]:
 
 
 def judge_claim(basis: Basis, claim: Claim, reader: Reader) -> JudgedClaim:
-    """Judge a claim, again if losses make it read more experiments.
+    """Judge a claim; repeat if losses make it read more experiments.
 
     A damaged file gives a `StoreWarning` and no parts.
     """

@@ -170,7 +170,10 @@ def _rewards(
 
 
 def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
-    """Return the argument `allowed` as a boolean array of this shape."""
+    """Return the argument `allowed` as a boolean array of this shape.
+
+    None allows all pairs. ValueError: a wrong shape or value.
+    """
     if allowed is None:
         return np.ones(shape, bool)
     try:

@@ -101,7 +101,7 @@ class Model:
         *,
         start: Sequence[float] | np.ndarray | None = None,
     ) -> Float[np.ndarray, " G"]:
-        """Return the losses of policies compared with an optimal one.
+        """Return the losses of policies against an optimal one, in discounted reward.
 
         Args:
             policies: Action indices [G, S], as in a `Plan` of a similar model; or action probabilities [G, S, A].
@@ -201,7 +201,7 @@ class Plan:
         """Neighbouring discount factors with different optimal policies.
 
         The columns are model, below, above and states, the number of states with another action. A policy is kept if it
-        is as good at the larger discount factor.
+        is as good at the larger discount factor, but not in dense models of more than 64 states.
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 
@@ -213,7 +213,7 @@ class Plan:
         return pd.DataFrame(columns)
 
     def table(self) -> "pd.DataFrame":
-        """Return rows by model, gamma and state, with state, action and value."""
+        """Tabulate action and value by model, gamma and state."""
         import pandas as pd
 
         G, S = self.policies.shape[-2:]

@@ -48,13 +48,13 @@ def pair_rows(P: Any, axes: Axes | None = None, name: str = "P") -> sparse.csr_a
 
 
 def model_size(rows: sparse.csr_array) -> tuple[int, int]:
-    """Return S and A."""
+    """Return S and A of a matrix [S A, S]."""
     pairs, S = cast(tuple[int, int], rows.shape)
     return S, pairs // S
 
 
 def is_small(rows: sparse.csr_array) -> bool:
-    """Return whether an array fits into memory, and is faster."""
+    """Return whether a dense array is within `DENSE_BYTES`, and faster."""
     S, A = model_size(rows)
     return 8 * S * A * S <= DENSE_BYTES and (S < large.SPARSE_STATES or rows.nnz > large.SPARSE_SHARE * S * A * S)
 
@@ -79,7 +79,7 @@ def check_distributions(bad: Bool[np.ndarray, " pairs"], rows: sparse.csr_array,
 def chain_values(
     rows: sparse.csr_array, R: Float[np.ndarray, "S A"], weights: Float[np.ndarray, "S A"], gamma: float
 ) -> Float[np.ndarray, " S"]:
-    """Return the values of a policy from its action probabilities."""
+    """Return the values of a policy with action probabilities `weights`."""
     S, A = R.shape
     indices = np.repeat(np.arange(S), A), np.arange(S * A)
     chain = sparse.csr_array((weights.ravel(), indices), shape=(S, S * A)) @ rows

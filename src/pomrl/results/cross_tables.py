@@ -96,7 +96,7 @@ def _heads(values: Sequence[Any], labels: Mapping[Any, str]) -> dict[Any, Any]:
 
 
 def best_columns(samples: Mapping[str, LossPerRun], statistic: str) -> list[str]:
-    """List the smallest sample and all not significantly larger, paired by run."""
+    """Name the smallest sample and all not significantly larger, paired by run."""
     smallest = min(samples, key=lambda name: summary(samples[name], statistic).estimate)
     first = samples[smallest]
     names = []

@@ -57,7 +57,7 @@ class StoredColumns(Mapping[str, np.ndarray]):
 class Result:
     """The numbers of an experiment over n runs, T tasks and G discount factors.
 
-    The last one of a grid is gamma_eval. G is 1 if a schedule or an agent chose the discount factor.
+    A default grid ends with gamma_eval. G is 1 if a schedule or an agent chose the discount factor.
     """
 
     columns: Mapping[str, Shaped[np.ndarray, "n T G"]]
@@ -191,7 +191,7 @@ class Result:
 
     @cached_property
     def at_eval(self) -> Float[np.ndarray, "n T"]:
-        """The loss at gamma_eval, or at the chosen gamma."""
+        """The loss at the largest gamma, by default gamma_eval, or the chosen one."""
         return self._read_means()[0]
 
     @cached_property

@@ -100,7 +100,7 @@ def _difference(other: np.ndarray, sample: np.ndarray, statistics: Sequence[str]
 def counterparts(results: SweepResults, against: Mapping[str, Any]) -> dict[int, int]:
     """Map the index of each experiment to its counterpart.
 
-    A counterpart has the settings `against` and the same problem.
+    A counterpart has the settings `against` and the same problem. Errors are as for `summarise`.
     """
     groups = {key.partition(".")[0] for key in against}
     if strange := groups - set(METHOD_GROUPS):

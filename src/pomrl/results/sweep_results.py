@@ -31,7 +31,7 @@ class Origin:
     settings: Mapping[str, Any]
     """The settings that vary in its sweep, by their dotted keys; empty for a simulation."""
     blocks: Mapping[str, str]
-    """The SHA-256 digest of each file by name."""
+    """The SHA-256 digest of each file by name; of blocks, its first 16 hex digits."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class SweepResults:
     results: Sequence[Result]
     choice: HindsightChoice = "population"
     """How schedules choose in hindsight, by the reading of the paper (R8)."""
-    planned_runs: int = 0
-    """The number of runs in the sweep's YAML file; 0 without a file."""
+    requested_runs: int = 0
+    """The largest requested number of runs; 0 if unknown."""
     notes: tuple[str, ...] = ()
     """Lines about omitted or missing runs."""
 
@@ -154,24 +154,24 @@ def shared_runs(settings: Iterable[Setting]) -> int:
     return min((runs for runs in complete if runs), default=0)
 
 
-def max_planned_runs(settings: Iterable[Setting]) -> int:
-    """Return the largest number of runs in a sweep's YAML file."""
+def max_requested_runs(settings: Iterable[Setting]) -> int:
+    """Return the largest requested number of runs."""
     return max(setting.experiment.request.runs for setting in settings)
 
 
 def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> SweepResults:
     """Load the stored results of a sweep; warn about damaged files.
 
-    At most `max_runs` runs are loaded, by default the number in the YAML file. The experiments must vary the same keys.
+    At most `max_runs` runs are loaded, by default as many as requested. The experiments must vary the same keys.
     """
-    planned_runs = max_planned_runs(settings)
-    max_runs = planned_runs if max_runs is None else max_runs
+    requested_runs = max_requested_runs(settings)
+    max_runs = requested_runs if max_runs is None else max_runs
     results: list[Result] = []
     incomplete: list[str] = []
     for setting in settings:
         stored = store.lookup(setting.experiment)
         complete = stored.complete()
-        if complete < planned_runs:
+        if complete < requested_runs:
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())
             incomplete.append(f"{varied} has {complete}")
         try:
@@ -180,10 +180,10 @@ def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> Swee
                 results.append(Result.of_table(table, settings=setting.varied, stored=stored))
         except store.StoreError as error:
             warnings.warn(str(error), store.StoreWarning, stacklevel=2)
-    few = f"{len(incomplete)} of {len(settings)} experiments have fewer than {planned_runs} runs"
+    few = f"{len(incomplete)} of {len(settings)} experiments have fewer than {requested_runs} runs"
     notes = (f"{few} ({incomplete[0]})",) if incomplete else ()
     values = [tuple(result.settings.values()) for result in results]
-    return SweepResults(tuple(settings[0].varied), values, results, planned_runs=planned_runs, notes=notes)
+    return SweepResults(tuple(settings[0].varied), values, results, requested_runs=requested_runs, notes=notes)
 
 
 def _as_column(values: Sequence[Any]) -> "pd.Series":
@@ -194,7 +194,7 @@ def _as_column(values: Sequence[Any]) -> "pd.Series":
 
 
 def concatenate(tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
-    """Concatenate tables, and empty them to save memory."""
+    """Concatenate tables, and empty them to save memory; missing columns are NaN."""
     import pandas as pd
 
     columns: dict[str, Any] = {}

@@ -51,9 +51,9 @@ class Batch:
 
     @staticmethod
     def of_counts(counts: Counts, m: int, *, equal: bool = False) -> "Batch":
-        """Make a batch from counts N(s, a, s'), with `counted` for visited pairs.
+        """Make a batch from counts N(s, a, s'); visited pairs are `counted`.
 
-        `equal` asserts the same number of transitions for all pairs.
+        With `equal`, all pairs must have the same number of transitions, which is not checked.
         """
         visits = (counts[..., :1, :1, :] if equal else counts).sum(-1, dtype=float)
         P_bar = counts / np.maximum(visits, 1.0)[..., None]
@@ -226,5 +226,5 @@ class Trajectories(Data):
 
 
 def join(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Concatenate arrays of several tasks, without a copy of a single array."""
+    """Concatenate arrays along the first axis; a single array is not copied."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

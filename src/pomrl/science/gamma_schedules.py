@@ -29,9 +29,10 @@ Minimum = Literal["corrected", "as_printed"]
 def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula = "text") -> Values:
     """Return C_t, the uncertainty factor of the bound for task t (Sec. 6.2).
 
-        C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)    with the standard deviation σ
+        C_t = ((σ + 1/√m) / √t + σ² m / √m) / (σ² m + 1)
 
-    The notebook has σ² m + 1 in place of σ² m in the second term.
+    σ is the standard deviation of tasks, and m the number of transitions from each pair. The notebook has σ² m + 1 in
+    place of σ² m in the second term.
     """
     deviation, root = np.asarray(deviation, float), np.sqrt(np.asarray(m, float))
     x = deviation**2 * m
@@ -42,8 +43,8 @@ def regret_constant(t: Numbers, m: Numbers, deviation: Numbers, formula: Formula
 def upper_bound_gamma(C: Numbers, minimum: Minimum = "corrected") -> Values:
     """Return γ̃ of Prop. 1, the minimiser of U(γ) on [0, 1].
 
-    U' has the sign of C (1 + γ) - (1 - γ). So γ̃ is (1 - C) / (1 + C) for C < 1, and 0 otherwise. Proposition 1,
-    `as_printed`, has 1 for C < 1/2.
+    The derivative of U (`regret_upper_bound`) has the sign of C (1 + γ) - (1 - γ). So γ̃ is (1 - C) / (1 + C) for C < 1,
+    and 0 otherwise. Proposition 1, `as_printed`, has 1 for C < 1/2.
     """
     C = np.asarray(C, float)
     gamma = np.maximum((1.0 - C) / (1.0 + C), 0.0)
@@ -55,7 +56,8 @@ def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Value
 
         U(γ) = 1/(1 - γ_eval) - 1/(1 - γ) + C γ/(1 - γ)²
 
-    The first two terms bound the bias of planning with γ, the last term the effect of the uncertain model.
+    The first two terms bound the bias of planning with γ, the last term the effect of the uncertain model,
+    with C of `regret_constant`.
 
     Raises:
         ValueError: Unless 0 <= gamma <= gamma_eval < 1.
@@ -228,7 +230,7 @@ class UpperBound(Snapping):
     minimum: Minimum = "corrected"
     """Minimum of U: corrected, or as in Prop. 1 (E1)."""
     formula: Formula = "text"
-    """C_t as in the text, or with the notebook's constant second term."""
+    """C_t as in the text, or as in the notebook, with the second term 1/sqrt(m)."""
     deviation: Literal["own"] | Annotated[float, Field(ge=0)] = "own"
     """Standard deviation of tasks in C_t: the learner's own, or a number."""
     plug: Literal["std", "variance"] = "std"

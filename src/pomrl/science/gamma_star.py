@@ -53,7 +53,8 @@ def minimising(gammas: Float[np.ndarray, " G"], mean: Float[np.ndarray, "*B G"])
 def hindsight_index(loss: Float[np.ndarray, "n T G"], scope: Scope, choice: HindsightChoice) -> Int[np.ndarray, "n T"]:
     """Return the index of the discount factor chosen in hindsight (Sec. 6.3).
 
-    The choice minimises the mean over runs (`population`) or the loss of each run (`per_run`, R8).
+    It minimises the mean loss over runs (`population`), or the loss of each run (`per_run`, R8). The scope
+    `all_tasks` also averages over tasks.
     """
     axes = (0,) * (choice == "population") + (1,) * (scope == "all_tasks")
     index = best_index(loss.mean(axes, keepdims=True) if axes else loss)

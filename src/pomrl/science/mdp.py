@@ -33,8 +33,11 @@ def random_chain_mdp(
 ) -> tuple[Float[np.ndarray, "S A S"], Float[np.ndarray, "S A"]]:
     """Draw the transition probabilities and rewards of a random chain MDP (Sec. 5).
 
-    In each row, `zeros` uniformly chosen states, at most S - 1, have probability 0. The others are uniform in (0, 1]
-    and normalised. Rewards are uniform in [0, 1).
+    In each row, `zeros` uniformly chosen states have probability 0. The others are uniform in (0, 1] and normalised.
+    Rewards are uniform in [0, 1).
+
+    Raises:
+        ValueError: zeros is not between 0 and S - 1.
     """
     if not 0 <= zeros <= S - 1:
         raise ValueError(f"zeros must be between 0 and S - 1 = {S - 1}, got {zeros}")
@@ -53,7 +56,10 @@ def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.n
 
 
 def for_each_model(R: Rewards, P: Float[np.ndarray, "k S A S"]) -> Rewards:
-    """Add an axis for the k models to shared rewards."""
+    """Add an axis for the k models to shared rewards.
+
+    Rewards [S, A] and [S, A, S] are shared, unless they can be [k, S, A]. Others are returned unchanged.
+    """
     is_shared = R.shape in (P.shape[1:3], P.shape[1:]) and R.shape != P.shape[:3]
     return np.broadcast_to(R, (len(P), *R.shape)) if is_shared else R
 
@@ -75,7 +81,7 @@ class Criterion:
     """The criterion of losses: discount factor, norm, horizon and start."""
 
     gamma_eval: float
-    """Discount factor of values; 1 with a horizon, or for proper policies (`solvers.undiscounted`)."""
+    """Discount factor of values; 1 is allowed with a horizon, or for proper policies (`solvers.undiscounted`)."""
     norm: LossNorm = "max"
     """Loss of the worst state, as in the paper, or the mean over states."""
     horizon: int | None = None
@@ -157,7 +163,7 @@ def planning_loss(
     `optimal_value(P, R, gamma_eval)`, if known.
 
     Raises:
-        ValueError: P and R are not models, gamma_eval is not in [0, 1], or an action is out of range.
+        ValueError: P and R are not models, gamma_eval is not in [0, 1], or `policy` or `V_star` does not fit P.
         NeverEndsError: gamma_eval is 1, and a policy never ends from some state.
     """
     P, R = input_checks.float64(P, "P"), input_checks.float64(R, "R")

@@ -24,7 +24,7 @@ class ReadingWarning(UserWarning):
 
 
 def warn(line: str) -> None:
-    """Issue a `ReadingWarning` for the user's line of code."""
+    """Issue a `ReadingWarning` located at the user's line of code."""
     level, frame = 1, inspect.currentframe()
     while frame is not None and str(frame.f_globals.get("__name__")).startswith(("pomrl.", "pomrl_logs.")):
         level, frame = level + 1, frame.f_back
@@ -53,7 +53,8 @@ def check_axes(axes: Any) -> None:
 def states_first(P: np.ndarray, axes: Axes | None, name: str = "P", *, by_action: bool = False) -> np.ndarray:
     """Reorder the axes of an array to [..., S, A, S].
 
-    `by_action` marks a list of matrices, one per action. ValueError: the shape is [..., A, S, S] without `axes`.
+    `by_action` marks a list of matrices, one per action. Of other arrays, without `axes`, S = A gives a
+    `ReadingWarning`, and a shape [..., A, S, S] with S ≠ A a ValueError.
     """
     first, second, last = P.shape[-3:]
     if axes == "ass" or (axes is None and by_action):

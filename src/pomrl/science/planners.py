@@ -95,7 +95,7 @@ class PolicyIteration(Planner):
     """Howard's policy iteration for all models together, each at its own discount factor.
 
     A model with a stable policy moves on to its next discount factor, starting from this policy. So slow models do not
-    delay others.
+    delay others. Methods for large models are in `solvers`.
 
     Raises:
         ArithmeticError: A policy keeps changing, by rounding errors beyond the tolerance.

@@ -45,7 +45,7 @@ class Problem:
     sigma: Annotated[float | None, Field(ge=0)]
     """Similarity of the tasks: a variance or standard deviation (task_distribution.measure); null: from another key."""
     gamma_eval: Annotated[float, Field(ge=0, le=1)]
-    """Discount factor at which policies are evaluated; 1 with a horizon, or if all policies end."""
+    """Discount factor at which policies are evaluated; 1 is allowed with a horizon, or if all policies end."""
     seed: Annotated[int, Field(ge=0)]
     """Seed of all draws."""
     task_distribution: InstanceOf[TaskDistribution]

@@ -67,7 +67,10 @@ def import_(
     """Check an archive and add its experiments.
 
     `agrees` returns whether new files of a study may be written to the current folder. `check` raises a StoreError or
-    ConfigError for an experiment with wrong settings. Return the added folders, and the folders already stored.
+    ConfigError for an experiment with wrong settings.
+
+    Returns:
+        The added folders, and the folders already stored.
 
     Raises:
         StoreError: The archive is missing, invalid, too large or damaged, or would change a file of the study. Nothing

@@ -232,7 +232,10 @@ def log(stored: StoredExperiment, text: str) -> None:
 
 
 def load(experiment: Experiment, runs: int | None = None) -> "pd.DataFrame":
-    """Load the stored table, with a hindsight schedule applied to its losses."""
+    """Load the stored table, with a hindsight schedule applied to its losses.
+
+    StoreError: runs are missing or damaged.
+    """
     table, schedule = lookup(experiment).table(runs), experiment.method.gamma_schedule
     return in_hindsight(table, schedule) if isinstance(schedule, Hindsight) else table
 

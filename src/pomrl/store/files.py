@@ -122,12 +122,12 @@ def remove(path: Path) -> None:
 
 
 def content(path: Path) -> bytes:
-    """Read a file; return no bytes unless it is regular and below `MAX_BYTES`."""
+    """Read a file; empty if missing, not regular, or at least `MAX_BYTES`."""
     return path.read_bytes() if path.is_file() and path.stat().st_size < MAX_BYTES else b""
 
 
 def read_json(path: Path) -> bytes:
-    """Read the JSON in a file with a checksum; StoreError if missing or damaged."""
+    """Read a file's JSON without its checksum; StoreError if missing or damaged."""
     if not path.exists():
         raise StoreError(f"{path}: missing")
     try:
@@ -140,7 +140,7 @@ def read_json(path: Path) -> bytes:
 
 
 def json_with_checksum(entries: object) -> bytes:
-    """Encode a mapping as JSON, followed by a checksum."""
+    """Encode a mapping as JSON, with a checksum as last key `check`."""
     text = json.dumps(entries, indent=1).removesuffix("\n}").encode()
     return text + _CHECK + _end(text)
 

@@ -144,7 +144,10 @@ class StoredExperiment:
         return [name for name in labels if manifests.label_fault(self.folder / name)]
 
     def block_fault(self, block: StoredBlock, names: Sequence[str] = ()) -> str | None:
-        """Return why a block is unusable; None if intact or replaced."""
+        """Return why a block is unusable; None if intact or replaced.
+
+        UnreadableError: the system cannot read its file.
+        """
         shape = self.shape()
         try:
             block_files.columns(self.folder, block, names or (shape.names if shape else ["run"]), shape)

@@ -76,7 +76,10 @@ class Decision(NamedTuple):
 
     @staticmethod
     def best(task: TaskData, expected: Float[np.ndarray, "*n G"]) -> "Decision":
-        """Plan at the discount factor with the smallest expected loss, in each run."""
+        """Plan at the discount factor with the smallest expected loss, in each run.
+
+        `expected` has the loss at each of `task.gammas`.
+        """
         gamma = np.take_along_axis(task.gammas, best_index(expected)[..., None], axis=-1)
         return Decision(task.plan(task.P_hat, gamma), gamma)
 
@@ -107,7 +110,7 @@ class Agent(Component, Generic[MemoryT]):
         """Return policies for a task, and their discount factors in [0, gamma_eval]."""
 
     def learn(self, memory: MemoryT, batch: Batch, R: Rewards) -> MemoryT:
-        """Return the next memory; `batch` has the transitions for later tasks."""
+        """Return the next memory, by default unchanged; `batch` is for later tasks."""
         return memory
 
 

@@ -115,7 +115,10 @@ class ModelEstimator(Estimator[Memory]):
 
     @abstractmethod
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
-        """Return the model of a task from memory, batch and true moments."""
+        """Return the model of a task from memory, batch and true moments.
+
+        `memory` has the earlier tasks, `batch` the transitions of this task or trial.
+        """
 
     def assess(self, t: int, batch: Batch, before: Memory, after: Memory, truth: Truth) -> Estimate:
         ones = np.ones((len(batch.P_bar), 1, 1))

@@ -39,8 +39,9 @@ def predictive_concentration(
 ) -> Float[np.ndarray, "*C N #S #A"]:
     """Return the concentration of the next model around the average of earlier tasks.
 
-    An entry with mean p has the variance p (1 - p) / (c + 1), plus the variance of the average of frequencies of m
-    transitions. `tasks` is the effective number of earlier tasks; 0: unknown mean.
+    Tasks have the concentration c around their mean model. An entry with mean p has the variance p (1 - p) / (c + 1),
+    plus the variance of the average of frequencies of m transitions. `tasks` is the effective number of earlier tasks;
+    without any, the result is `UNKNOWN_CONCENTRATION`.
     """
     average_variance = (1.0 + c / np.maximum(m, 1.0)) / (c + 1.0) / np.maximum(tasks, MIN_TASKS)
     concentration = 1.0 / (1.0 / (c + 1.0) + average_variance) - 1.0
@@ -169,7 +170,7 @@ class Memory:
 
     @property
     def transitions_per_task(self) -> PerPair:
-        """The mean number of transitions from a pair in counted tasks."""
+        """The mean number of transitions from a counted pair; m if `by_transitions`."""
         return np.divide(self.visits, self.mass, out=np.zeros_like(self.visits), where=self.mass > 0)
 
     @property
@@ -221,7 +222,7 @@ class Memory:
         )
 
     def weigh(self, batch: Batch) -> "Memory":
-        """Add only the weights of one more task."""
+        """Return the memory with the weights, but not the data, of another task."""
         return replace(self, **self._weights(batch))
 
     def _weights(self, batch: Batch) -> dict[str, Any]:
@@ -235,17 +236,17 @@ class Memory:
         }
 
     def skip(self) -> "Memory":
-        """Count a task without a batch to learn from."""
+        """Return the memory with another task counted, but not learned from."""
         return replace(self, tasks=self.tasks + 1)
 
     def following(self, before: "Memory", lag: int) -> "Memory":
-        """Append the previous memory to `earlier`, and keep the last `lag`."""
+        """Return this memory, with the last `lag` memories in `earlier`."""
         if lag == 0:
             return self
         return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-lag:])
 
     def forgotten(self, factor: float | PerPair) -> "Memory":
-        """Multiply the weights of all past tasks by a factor."""
+        """Return the memory with the weights of past tasks multiplied by a factor."""
         if isinstance(factor, float) and factor == 1.0:
             return self
         model_factor = np.asarray(factor)[..., None]

@@ -12,8 +12,8 @@ from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Forgetting, Memory, Models, PerPair, learn_and_forget
 
 Prior = Literal["inclusive", "exclusive", "known", "unsmoothed", "uniform"]
-"""A prior learned from all batches, or from all except the task's own (R2); or given: the true mean model, with or
-without `task_distribution.smoothing`, or the uniform model."""
+"""A prior learned from all batches, or from all except the task's own (R2). Or a given one: the true mean model, with
+or without `task_distribution.smoothing`, or the uniform model."""
 
 LEARNED = ("inclusive", "exclusive")
 
@@ -31,7 +31,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
     """Prior: mean of batches with or without the task's own (R2), the true P_o, P_o before task_distribution.smoothing,
     or uniform."""
     similarity: Literal["known", "welford", "debiased"] | None = None
-    """Sigma^2: the true value, Welford's estimate, or Welford's estimate minus the sampling noise (E5)."""
+    """Variance over tasks: the true value, Welford's estimate, or Welford's estimate minus the sampling noise (E5)."""
     index: Literal["text", "algorithm"] = "text"
     """1 + 1/t (Sec. 3.2) or 1 + 1/(t-1) (Alg. 1) in the paper's rate of task t (R17)."""
     plug: Literal["variance", "squared"] = "variance"
@@ -47,7 +47,8 @@ class RegularisedLeastSquares(Estimator[Memory]):
     samples: Literal["visits", "m"] = "visits"
     """Transitions in the mixing rate: the pair's own number in the batch, or the key m."""
     first_task: Literal["alone", "mix"] | None = None
-    """Task 1: alpha_1 = 0, or as later tasks; null: mix with a given prior or a number as mixing."""
+    """Task 1: alpha_1 = 0, or as in later tasks; null: mix if the prior is given or mixing is a number, otherwise
+    alone."""
     first_batch: Literal["use", "skip"] = "use"
     """Whether later tasks learn from the batch of task 1."""
     start_weight: Annotated[float, Field(ge=0)] = 0.0

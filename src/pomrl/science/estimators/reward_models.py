@@ -53,7 +53,7 @@ class RewardMemory:
     def spread(self, noise: float, otherwise: float) -> Float[np.ndarray, "n K 1 1"]:
         """Return the variance of rewards over tasks, averaged over pairs.
 
-        It is `otherwise` before two tasks.
+        Only pairs with samples in two or more tasks count; without any, the result is `otherwise`.
         """
         tasks = np.asarray(self.tasks)
         mean_variance = _ratio(self.squares - _ratio(self.means**2, tasks), tasks - 1.0)
@@ -67,7 +67,8 @@ class RewardMemory:
 def sample_means(rngs: Generators, noise: float, own: Batch, R: Rewards) -> Float[np.ndarray, "n K S A"]:
     """Draw the mean sampled reward of each pair in a task.
 
-    R has the true rewards of each run; `noise` is the standard deviation of one reward.
+    R has the true rewards of each run; `noise` is the standard deviation of one reward. Numbers of
+    pairs without samples have no meaning.
     """
     means = expected_rewards(np.repeat(R[:, None], own.P_bar.shape[1], axis=1), own.P_bar)
     deviates = np.stack([rng.standard_normal(own.P_bar.shape[1:-1]) for rng in rngs])

@@ -57,7 +57,7 @@ def polynomial(coefficients: Sequence[float], x: Numbers) -> Numbers:
 
 
 def log(x: Numbers) -> Numbers:
-    """Return logarithms of normal positive numbers, as in fdlibm, to one ulp."""
+    """Return logarithms of positive numbers, not subnormal, as in fdlibm, to one ulp."""
     bits = np.ascontiguousarray(x).view(np.uint64) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
     exponent = ((bits >> 52).astype(np.int64) - 1023).astype(float)
     f = ((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000).view(np.float64) - 1.0

@@ -21,8 +21,8 @@ from pomrl.science.solvers import (
 )
 
 ELIMINATED_STATES = 64
-"""Largest number of equations solved by elimination, in C and NumPy with the same bits. In NumPy it is faster than
-LAPACK up to about 16 equations, and three times as slow at 64; in C it is three times as fast at 64."""
+"""Largest number of equations solved by elimination, in C and NumPy with the same bits. NumPy is faster than LAPACK up
+to about 16 equations. At 64 it is three times as slow, and C three times as fast."""
 
 STACKED_SYSTEMS = 1500
 """Number of systems solved together, to fit into the processor's cache."""

@@ -72,7 +72,7 @@ def check_models(P: Float[np.ndarray, "*n S A S"], R: Float[np.ndarray, "*n S A"
 
 
 def row_sums(P: Float[np.ndarray, "*n S A S"]) -> tuple[Float[np.ndarray, "*n S A"], float]:
-    """Return the sums of the rows, and their tolerance."""
+    """Return the sums of the rows, and their tolerated distance from 1."""
     S = P.shape[-1]
     total = P.reshape(-1, S) @ np.ones(S)  # ten times as fast as a sum over a short axis
     return total.reshape(P.shape[:-1]), row_sum_tolerance(S)
@@ -95,7 +95,7 @@ def _shape_error(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> Va
 
 
 def check_finite(R: Float[np.ndarray, "..."]) -> None:
-    """Raise a ValueError with the first infinite or NaN reward."""
+    """Raise a ValueError with the first infinite or NaN reward, if any."""
     refuse(~np.isfinite(R), R, "R", "is not finite")
 
 

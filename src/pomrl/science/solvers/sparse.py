@@ -1,9 +1,9 @@
 """Planning and evaluation of a sparse MDP, with few successors of each pair.
 
 Rows are in the order a S + s, where maxima over actions take a fifth of the time. No array has S² entries. SuperLU
-is exact, but its factors fill in if the chain mixes quickly; then BiCGSTAB needs few products. It is tried for
-`BICGSTAB_STEPS` steps, and accepted by its residuals. After it fails, all later policies are factorised. Pivots are on
-the diagonal, so unreachable states do not enter equations.
+is exact, but its factors fill in if the chain mixes quickly; then BiCGSTAB needs few products. It has `BICGSTAB_STARTS`
+starts of `BICGSTAB_STEPS` steps, and is accepted by its residuals. After it fails, all later policies are factorised.
+Pivots are on the diagonal, so unreachable states do not enter equations.
 """
 
 # SciPy's sparse linear algebra comes without types.

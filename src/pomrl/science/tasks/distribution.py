@@ -92,7 +92,7 @@ class TaskDistribution(Component):
 
     @abstractmethod
     def variance(self, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
-        """Return the variance over tasks of each entry; the largest is sigma squared."""
+        """Return the variance over tasks of each entry; the largest is `mean.deviation` squared."""
 
     def candidates(self) -> Float[np.ndarray, "k S A S"] | None:
         """Return the k equally likely models of a task; None if infinitely many."""

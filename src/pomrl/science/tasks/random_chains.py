@@ -28,7 +28,7 @@ class RandomChains(TaskDistribution):
     measure: Literal["variance", "std"] = "variance"
     """Whether sigma is a variance or a standard deviation (R1)."""
     zeros: Annotated[int, Field(ge=0)]
-    """Number of next states with probability 0 in each row of the mean model (R15)."""
+    """Number of next states with probability 0 in each row of the mean model, before smoothing (R15)."""
     mean_model: Literal["per_run", "fixed"] = "per_run"
     """A mean model for each run, or one for all runs (R6)."""
     mean_seed: Annotated[int, Field(ge=0)] = 0
@@ -132,7 +132,7 @@ class RandomChains(TaskDistribution):
 
     @abstractmethod
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        """Return the exclusive upper limit of sigma, from the rows of varying pairs."""
+        """Return the exclusive upper limit of the deviation, from rows of varying pairs."""
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
@@ -142,7 +142,7 @@ class RandomChains(TaskDistribution):
 class Dirichlet(RandomChains):
     """P_t(s,a) ~ Dir(c P_o(s,a)) on P_o's support, with one concentration c (App. F).
 
-    An entry with mean p has the variance p (1 - p) / (c + 1); the largest variance is sigma^2. The key
+    An entry with mean p has the variance p (1 - p) / (c + 1); sigma sets the largest one. The key
     `concentration_over_S` sets c instead of sigma.
     """
 
@@ -151,7 +151,10 @@ class Dirichlet(RandomChains):
     sigma."""
 
     def concentration(self, mean: MeanModel) -> float:
-        """Return c, as given or max p (1 - p) / sigma^2 - 1."""
+        """Return c: as given, or max p (1 - p) / deviation^2 - 1.
+
+        It is infinite if tasks do not differ.
+        """
         if self.concentration_over_S is not None:
             return self._given_concentration(mean.P_o.shape[-1])
         return mean.largest_deviation**2 / mean.deviation**2 - 1.0 if mean.deviation > 0 else np.inf
@@ -191,10 +194,10 @@ class Dirichlet(RandomChains):
 
 
 class Gaussian(RandomChains):
-    """P_t = P_o + N(0, sigma^2) on P_o's support, clipped at 0 and normalised (R9).
+    """P_t = P_o + normal noise on P_o's support, clipped at 0 and normalised (R9).
 
-    Rows without positive entries are drawn again. sigma is the deviation before clipping and normalising, which change
-    the moments.
+    Rows without positive entries are drawn again. sigma is the variance or standard deviation of the noise; clipping
+    and normalising change the moments.
     """
 
     has_exact_moments: ClassVar[bool] = False

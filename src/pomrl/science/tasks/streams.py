@@ -1,6 +1,7 @@
 """Streams of tasks, with a constant or changing mean model.
 
-The paper assumes one distribution (Sec. 3.1). Rewards, varying pairs and sigma stay constant.
+The paper assumes one distribution (Sec. 3.1). Rewards, varying pairs, and sigma or a given concentration
+stay constant.
 """
 
 from abc import abstractmethod
