@@ -224,9 +224,13 @@ def load(
         The table, as from `run`; `attrs` has `signature` and `settings`.
 
     Raises:
-        ConfigError: A setting is wrong.
+        ConfigError: A setting is wrong, or given besides `which`.
         StoreError: No experiment, or more than one, is selected, or it has fewer runs.
     """
+    if which and settings:
+        raise ConfigError(f"which must be None with settings, got {str(which)!r} and {', '.join(settings)}")
+    if runs is not None and runs < 1:
+        raise ConfigError(f"runs must be at least 1, got {runs}")
     is_folder = isinstance(which, Path) and "/" not in str(which)
     selectors = [f"./{which}" if is_folder else str(which)] if which else overrides.axes(settings)
     results = select(selectors, config_dir=config_dir)

@@ -120,6 +120,11 @@ def test_one_experiment_is_loaded(here: Path) -> None:
     pomrl.sweep(sigma=[0.01, 0.02], **SMALL)
     with pytest.raises(StoreError, match=r"they differ in sigma \(0\.01, 0\.02\)$"):
         pomrl.load(sigma=[0.01, 0.02], **SMALL)
+    signature, _ = pomrl.find(T=2, S=4).index
+    with pytest.raises(ConfigError, match="runs must be at least 1, got 0"):
+        pomrl.load(signature, runs=0)
+    with pytest.raises(ConfigError, match=f"which must be None with settings, got '{signature}' and sigma"):
+        pomrl.load(signature, sigma=0.02)
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,25 @@ def test_the_policy_changes_where_waiting_begins_to_pay(as_sparse: bool, monkeyp
     ).changes.empty  # where all actions are as good, no policy is better
 
 
+@pytest.mark.parametrize("S", [64, 66, 130])
+@pytest.mark.parametrize("offset", [0.0, -0.5], ids=["positive", "mixed signs"])
+def test_equally_good_actions_are_no_change(S: int, offset: float):
+    rng = np.random.default_rng(0)
+    P = np.tile(rng.dirichlet(np.ones(S // 2), S // 2), (2, 1))
+    share = rng.random((2, S, S // 2))  # by which the actions go to the first of two states that are alike
+    P = np.stack([np.hstack([P * x, P * (1 - x)]) for x in share], axis=1)
+    R = np.tile(rng.random(S // 2) + offset, 2)
+    grid = np.linspace(0.0, 0.98, 15)
+    assert pomrl.plan(P, R, grid).changes.empty
+    twins, R = [0, S // 2], np.tile(R[:, None], 2)  # now two states have a choice, and stay alike
+    P[twins, 1], R[twins, 1] = rng.dirichlet(np.ones(S)), R[twins, 0] - 0.01
+    plan = pomrl.plan(P, R, grid)
+    for gamma, policy in zip(grid, plan.policies, strict=True):
+        V = policy_value(P[None], R[None], policy[None], gamma)[0]
+        np.testing.assert_allclose(V, optimal_value(P[None], R[None], gamma)[0], rtol=1e-12, atol=1e-12)
+    assert plan.changes["states"].tolist() in ([], [2])
+
+
 def test_rewards_have_all_forms():
     P, _ = dense()
     of_states, of_transitions = np.arange(6.0), np.arange(72.0).reshape(6, 2, 6)

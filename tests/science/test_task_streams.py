@@ -6,6 +6,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from pomrl.contracts import check_component
 from pomrl.science import drawn_tasks
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
@@ -35,6 +36,11 @@ def test_mean_models_change_when_the_stream_says():
     assert changes(Drift(speed=0.5)) == list(range(2, 9))
     assert changes(Switch(at=(3, 7))) == [3, 7]
     assert changes(Cycle(models=1)) == []
+
+
+@pytest.mark.parametrize("stream", STREAMS, ids=str)
+def test_streams_keep_their_contract(stream: TaskStream):
+    check_component(stream)
 
 
 def test_models_take_turns_or_come_at_random():

@@ -10,6 +10,7 @@ from tests.support.sample_experiment import GAMMAS, add, experiment, stored, tab
 
 from pomrl import store
 from pomrl.science.gamma_schedules import Hindsight
+from pomrl.store import block_files
 from pomrl.store.manifests import DECISIVE, decisive_versions
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
@@ -123,6 +124,14 @@ def test_a_damaged_block_is_not_read_and_computed_again(damage: Callable[[Path],
     assert path.read_bytes() == content
     assert kept.faults() == []
     assert kept.complete() == 210
+
+
+def test_a_block_that_was_removed_meanwhile_is_missing_and_not_damaged() -> None:
+    kept = stored(range(10))
+    (block,) = kept.blocks()
+    block_of(kept).unlink()
+    with pytest.raises(store.StoreError, match=f"{block.name}: missing; "):
+        block_files.columns(kept.folder, block, ["run"], None)
 
 
 @pytest.mark.parametrize("runs", ["000010-000005", "0000000-0000009", "00000-00009"])

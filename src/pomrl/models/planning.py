@@ -200,8 +200,8 @@ class Plan:
     def changes(self) -> "pd.DataFrame":
         """Neighbouring discount factors with different optimal policies.
 
-        The columns are model, below, above and states, the number of states with another action. A policy is kept if it
-        is as good at the larger discount factor, but not in dense models of more than 64 states.
+        The columns are model, below, above and states, the number of states with another action. An action is kept if
+        it is as good at the larger discount factor.
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 
@@ -346,8 +346,30 @@ def _plans(
     P: ModelStack, R: RewardStack, gammas: Float[np.ndarray, " G"]
 ) -> tuple[PolicyGrid, Float[np.ndarray, "M G S"]]:
     policies = PolicyIteration().plan(P, R, gammas)
-    values = [_values(P, R, policies[:, g], gamma) for g, gamma in enumerate(gammas.tolist())]
-    return policies, np.stack(values, axis=1)
+    values = np.empty(policies.shape)
+    for g, gamma in enumerate(gammas.tolist()):
+        values[:, g] = _values(P, R, policies[:, g], gamma)
+        if g and gamma < 1.0 and P.shape[1] > evaluation.ELIMINATED_STATES:  # smaller models keep actions anyway
+            tied = _is_tied(P, R, policies[:, g - 1], policies[:, g], gamma)
+            if tied.any():
+                policies[:, g] = np.where(tied, policies[:, g - 1], policies[:, g])
+                values[:, g] = _values(P, R, policies[:, g], gamma)
+    return policies, values
+
+
+def _is_tied(
+    P: ModelStack, R: RewardStack, previous: Int[np.ndarray, "M S"], policy: Int[np.ndarray, "M S"], gamma: float
+) -> Bool[np.ndarray, "M S"]:
+    """Return where the previous action differs from an optimal policy's, but is as good."""
+    differs = previous != policy
+    if not differs.any():
+        return differs
+    rewards, gammas = action_ties.signed_and_absolute(R), np.full((len(P), 1), gamma)
+    V = np.stack([_values(P, signed, policy, gamma) for signed in rewards])
+    pairs = zip(rewards, V[:, :, None], strict=True)
+    Q = np.stack([evaluation.action_values(P, signed, value, gammas)[:, 0] for signed, value in pairs])
+    previous_value = np.take_along_axis(Q, previous[None, ..., None].astype(np.intp), -1)
+    return differs & (action_ties.excess(V[..., None], previous_value)[..., 0] <= 0.0)
 
 
 def _values(P: ModelStack, R: RewardStack, policy: Int[np.ndarray, "M S"], gamma: float) -> Float[np.ndarray, "M S"]:

@@ -82,12 +82,13 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
     path = folder / block.name
     try:
         content = files.content(path)
-    except FileNotFoundError as error:
-        raise StoreError(f"{path}: missing; {REPAIR}") from error
+    except FileNotFoundError:  # removed between two calls of the system, as by another process
+        content = b""
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
     if StoredBlock.from_content(block.runs, content) != block:
-        raise StoreError(f"{path}: its digest does not match its name; {REPAIR}")
+        fault = "its digest does not match its name" if path.exists() else "missing"
+        raise StoreError(f"{path}: {fault}; {REPAIR}")
     try:
         return decode(content, folder.name, block.runs, names, shape)
     except MemoryError:

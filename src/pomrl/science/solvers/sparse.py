@@ -128,11 +128,13 @@ def _iterated(
     """Solve chain V = R_pi by BiCGSTAB, starting at V; None without convergence."""
     from scipy.sparse.linalg import bicgstab  # here, because it takes long to load
 
-    for _ in range(BICGSTAB_STARTS):
+    for start in range(BICGSTAB_STARTS + 1):
         residual = R_pi - chain @ V
         goal = max(_RESIDUAL_SHARE * (1.0 - gamma), _ULPS) * (np.abs(R_pi) + abs(chain) @ np.abs(V))
         if (np.abs(residual) <= goal).all():
             return V
+        if start == BICGSTAB_STARTS:
+            break
         floor = goal.min(initial=np.inf, where=goal > 0.0)  # residuals of states without rewards stay 0
         unit = np.ldexp(1.0, np.frexp(np.abs(residual).max())[1])  # SciPy gives up where squares of residuals are small
         V = V + unit * bicgstab(chain, residual / unit, rtol=0.0, atol=0.5 * floor / unit, maxiter=BICGSTAB_STEPS)[0]

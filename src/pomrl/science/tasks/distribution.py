@@ -32,7 +32,7 @@ class MeanModel:
     largest_deviation: float
     """Exclusive upper limit of the deviation with this P_o."""
     unsmoothed: Float[np.ndarray, "S A S"] | None = None
-    """Mean model before smoothing; None without smoothing."""
+    """Mean model before smoothing, or P_o after a drift; None without smoothing."""
 
     @property
     def has_room(self) -> bool:

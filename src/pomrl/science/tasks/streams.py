@@ -33,7 +33,7 @@ class TaskStream(Component):
 
     @abstractmethod
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
-        """Yield the mean model of each task, without end.
+        """Yield the mean model of each task, without end; `mean` is the first.
 
         The object is the same until the mean model changes. ValueError at the first yield: sigma is impossible with a
         mean model.
@@ -104,7 +104,7 @@ class Cycle(TaskStream):
     models: Annotated[int, Field(ge=1, le=1000)]
     """Number of mean models, at most T."""
     order: Literal["in_turn", "random"] = "in_turn"
-    """Order of the mean models: in turn, or drawn at random for each task."""
+    """Order of the mean models: in turn, or drawn at random for each task after the first."""
 
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)
@@ -114,4 +114,4 @@ class Cycle(TaskStream):
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         models = [mean, *(distribution.another_mean(rng, mean) for _ in range(self.models - 1))]
         for t in count():
-            yield models[t % self.models if self.order == "in_turn" else rng.integers(self.models)]
+            yield models[rng.integers(self.models) if t and self.order == "random" else t % self.models]
