@@ -31,7 +31,7 @@ MAX_OFFSET_RATIO = 1e6
 
 
 def check_rewards(rows: Rows, *, is_cost: bool) -> Iterator[Finding]:
-    """Find costs given as rewards, dates, and rewards with a large offset."""
+    """Find swapped costs and rewards, dates, and rewards with a large offset."""
     reward, column = rows.reward, rows.columns["reward"]
     values = -reward if is_cost else reward
     positive, negative = int((values > 0.0).sum()), int((values < 0.0).sum())
