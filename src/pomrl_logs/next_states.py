@@ -179,7 +179,7 @@ def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
 def _fits(rows: Rows, lag: int) -> Int[np.ndarray, " n"]:
     """Return 1 where next states equal the states `lag` rows later, else 0.
 
-    It is -1 after ends, and without such a row in the episode.
+    -1 after ends, and without such a row in the episode.
     """
     n = len(rows.state)
     other = np.arange(n) + lag

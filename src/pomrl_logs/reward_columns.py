@@ -21,7 +21,7 @@ DIGITS_OF_DATES = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 """The formats of dates written as whole numbers, by number of digits."""
 
 DAY_SECONDS = 86_400
-"""The seconds of a day."""
+"""Seconds of a day."""
 
 EPOCH_SECONDS_RANGE = 946_684_800, 2_051_222_400
 """The Unix times of 2000 and 2035; rewards between them may be times."""
