@@ -2,7 +2,7 @@
 
 The numbers are looked up in `benchmarks/results/advice_on_logs.csv`.
 
-python -m docs.build.advice               in the folder of the checkout: writes the table
+python -m docs.build.advice               in the folder of the checkout
 """
 
 import re

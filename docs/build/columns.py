@@ -1,6 +1,6 @@
 """Write the columns of experiments in docs/stored_formats.md from `science.stored_columns`.
 
-python -m docs.build.columns              in the folder of the checkout: writes the table
+python -m docs.build.columns              in the folder of the checkout
 """
 
 import re

@@ -122,7 +122,7 @@ def _properties(cls: type) -> Mapping[str, Any]:
 
 
 def _rows(cls: type, objects: Mapping[str, Any], keys: Iterable[str]) -> list[Row]:
-    """Return a row for each key of a class, with defaults from objects by option."""
+    """Return a row per key of a class, with defaults from objects."""
     schemas, meanings = _properties(cls), _meanings(cls)
     return [
         Row(
@@ -213,7 +213,7 @@ def _table(rows: Sequence[Row], options: set[str]) -> str:
 
 
 def _owners(row: Row, options: set[str]) -> str:
-    """Return the options with a key: empty for all, or `all but ...`."""
+    """Name the options with a key: empty for all, or `all but ...`."""
     without_key = options - row.defaults.keys()
     if not without_key:
         return ""

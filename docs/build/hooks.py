@@ -48,7 +48,7 @@ SOURCES = (
 """All files of the repository in the site: pages, pictures and link targets."""
 
 KINDS = {"*.py": code.CodeFile, **dict.fromkeys(TABLES, tables.TableFile)}
-"""The kinds of pages from code and tables, by the patterns of their paths."""
+"""The kinds of pages from code and tables, by patterns of paths."""
 
 ADDRESSES = {
     r"README\.md": "index.html",
@@ -58,16 +58,16 @@ ADDRESSES = {
     r"(.+)\.md": r"\1.html",
     r"(?:src/)?(.+)\.py": r"code/\1.html",
 }
-"""The addresses of pages, by the patterns of their paths. The first pattern that matches counts."""
+"""The addresses of pages, by patterns of paths; the first match counts."""
 
 UNUSED = ("assets/javascripts/lunr", "sitemap.xml", "sitemap.xml.gz", "search/search_index.json")
-"""Files that the theme writes, but a site on a disk does not use."""
+"""Files of the theme without use in a site on a disk."""
 
 OF_THE_PAPER = ("reference/", "code/", "configuration.html", "studies/pomrl2023/")
-"""The addresses of pages with numbers of the paper's equations and theorems begin with these."""
+"""The beginnings of addresses of pages with numbers of the paper."""
 
 LONG = 40
-"""Longer formulas, in characters, may be wider than a phone; they can be scrolled."""
+"""The length above which formulas scroll, in characters, because of phones."""
 
 
 @event_priority(100)  # before mkdocstrings reads it

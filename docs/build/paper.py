@@ -204,7 +204,7 @@ def signs_and_topics(id: str, judgements: Judgements) -> str:
 
 
 def markers_of(figure: Figure) -> list[str]:
-    """Return the marker of a figure with data in one file."""
+    """List the marker of a figure with data in `ONE_FILE`, if any."""
     marker = f'"{number_of(figure.docstring)}": ['
     return [f"figures: {marker}"] if marker in ONE_FILE.read_text("utf-8") else []
 
@@ -218,7 +218,7 @@ def name_of(figure: Figure) -> str:
 
 
 def one_file_link(place: str) -> str:
-    """Return a link to a line of one file, such as `learn: # Eq. 4`."""
+    """Return a link to a line of `ONE_FILE`, given as `learn: # Eq. 4`."""
     name, _, content = place.partition(": ")
     return line_link(ONE_FILE, [name], content, "line")
 
@@ -280,7 +280,7 @@ def member(path: Path, names: Sequence[str]) -> ast.stmt:
     """Find the definition of a name in a file or class.
 
     Raises:
-        LookupError: No statement does.
+        LookupError: No statement defines the name.
     """
     body, node_of_name = parse_file(path).body, None
     for name in names:

@@ -20,7 +20,7 @@ from pomrl.store.derived import DerivedFiles
 
 
 def renew(study: Study, name: str) -> Path:
-    """Draw and write a figure with its sources, and return its path."""
+    """Draw and write a figure with its JSON file, and return its path."""
     selection = Selection(study, [name])
     sweeps = figures_of_study.load_sweeps(selection, name)
     drawing, sidecar = figures_of_study.draw_version(selection, name, sweeps)
@@ -38,7 +38,7 @@ def renew(study: Study, name: str) -> Path:
 
 
 def small(drawing: Drawing) -> bytes:
-    """Return a picture in 128 colours, half as large without visible differences."""
+    """Return a PNG of 128 colours: half the bytes, without visible differences."""
     picture = Image.open(BytesIO(files.picture(drawing.figure, "png", dpi=120))).convert("RGB").quantize(128)
     content = BytesIO()
     picture.save(content, "PNG", optimize=True)

@@ -36,7 +36,7 @@ def schema_of(group: str) -> dict[str, Any]:
 
 
 def _target(path: Path) -> str | None:
-    """Return the class of an option, also if another option defines it."""
+    """Return an option's class name, own or inherited; None if invalid."""
     group = path.parent.name
     try:
         return str(Composer.from_sources(PUBLISHED).compose([f"{group}={path.stem}"]).values[group]["_target_"])

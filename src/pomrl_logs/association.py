@@ -25,7 +25,7 @@ class Association:
 
 
 def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[np.ndarray, " n"]) -> Association:
-    """Measure the association of two category columns within strata."""
+    """Measure the association of two columns, coded from 0, within strata."""
     stratum = np.unique(stratum, return_inverse=True)[1]
     S = int(stratum.max(initial=-1)) + 1
     n = np.bincount(stratum, minlength=S).astype(float)
@@ -51,7 +51,7 @@ def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[n
 def _margins(
     values: Int[np.ndarray, " n"], stratum: Int[np.ndarray, " n"]
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " m"], Int[np.ndarray, " m"]]:
-    """Return the pair (stratum, value) of each row, and sizes and strata of pairs."""
+    """Return each row's pair (stratum, value), and the pairs' sizes and strata."""
     width = int(values.max(initial=0)) + 1
     pairs, cell, size = np.unique(stratum * width + values, return_inverse=True, return_counts=True)
     return cell, size, pairs // width

@@ -18,7 +18,7 @@ MIN_CRAMERS_V = 0.05
 """The smallest Cramér's V of a reported association."""
 
 MAX_LEVELS = 8
-"""The largest number of distinct values of a column tested without bins."""
+"""The largest number of distinct values of a numeric column tested without bins."""
 
 BINS = 4
 """The number of bins of other numeric columns."""

@@ -64,7 +64,7 @@ def _hash_column(column: Int[np.ndarray, " n"], number: int) -> UInt64[np.ndarra
 
 
 def find_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-    """Find the copies if each row, the whole table, or a run is repeated.
+    """Find copies if each row, the whole table, or a run repeats.
 
     `row` has equal numbers for equal rows.
     """

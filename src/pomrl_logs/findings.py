@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 Effect = Literal["stops", "weakens", "note"]
-"""The effect of a finding: it voids advice, weakens it, or only describes how the table was read."""
+"""The effect of a finding on advice: voided (an error), weakened (a warning), or none."""
 
 
 class LogWarning(UserWarning):

@@ -22,7 +22,7 @@ class FollowUp:
 
     promised: Improvement
     gain: float
-    """The estimated gain, a mean over the tasks of both logs and their states."""
+    """The estimated gain, a mean over states and the old log's tasks."""
     deviation: float
     """The standard error of the gain."""
     followed: float

@@ -170,7 +170,7 @@ class Gains:
 def estimate_gains(
     log: Log, gammas: Float[np.ndarray, " G"], structure: Structure | None, rng: np.random.Generator
 ) -> Gains:
-    """Estimate the gains of plans for all supports and discount factors.
+    """Estimate gains for each support and discount factor, in this order.
 
     Policies are evaluated at the last discount factor. Undeclared ends may pay nothing, or the worst reward of the log
     per step. Plans assume the worst reward, and get the smaller lower limit.

@@ -1,6 +1,6 @@
 """Recommend changes to the decisions recorded in a log.
 
-The task itself must have tried a change often enough, and the joint gain of all changes must have a lower limit above 0
+The task itself must have tried a change often enough. The joint gain of all changes must have a lower limit above 0
 (see `gains`).
 """
 
@@ -25,7 +25,7 @@ GAMMAS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
 """The default discount factors of plans; gamma_eval is added, and larger ones are left out."""
 
 ARRAYS_IN_MEMORY = 14
-"""The number of arrays of the size of the counts in memory at the same time."""
+"""The number of arrays as large as the counts in memory at once."""
 
 EQUAL_LIMITS = 1e-9
 """The tolerance between equal limits, in units of the largest value."""
@@ -51,7 +51,7 @@ class HorizonReport:
     """A row for each recommended change, the largest gain first.
 
     - task, state: the place of the change.
-    - from: the decisions of the log.
+    - from: the decisions of the log, a text of actions and shares.
     - to: the recommended action.
     - tried, tried_in_all: how often the task, and all tasks, tried this action.
     - gain: the gain by the estimated models.
@@ -60,8 +60,8 @@ class HorizonReport:
     - probability: the probability of a positive difference.
     """
     tasks: "pd.DataFrame"
-    """A row for each task: task, transitions, pairs (the share of tried pairs), changes (the number of states) and gain
-    (by its estimated model).
+    """A row for each task: task, transitions, pairs (the share it tried of all tried pairs), changes (the number of
+    changed states) and gain (by its estimated model).
     """
     gamma_eval: float
     warnings: list[str]
@@ -160,7 +160,10 @@ def _grid(gamma_eval: float, gammas: Any) -> Float[np.ndarray, " G"]:
 
 
 def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFrame") -> Recommendation:
-    """Recommend the plan with the best observed limit, if a limit is above 0."""
+    """Recommend the plan with the best observed limit, or no change.
+
+    Only plans with `Gains.lower` above 0 are recommended.
+    """
     tolerance = EQUAL_LIMITS * float(np.abs(log.paid).max() / (1.0 - table["gamma"].max()))
     safe = (gains.lower > tolerance) | (gains.lower.max() <= tolerance)
     limits = np.where(safe, gains.observed_lower, -np.inf)

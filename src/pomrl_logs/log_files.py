@@ -31,7 +31,7 @@ FORMATS = {
 
 @dataclass(frozen=True, eq=False)
 class TableSource:
-    """A table from one file or data frame; text files give strings."""
+    """A table from one file or data frame; delimited text gives strings."""
 
     frame: "pd.DataFrame"
     where: str
@@ -140,7 +140,10 @@ def _header(path: Path) -> tuple[int, str]:
 def _records(
     path: Path, skipped: int, separator: str
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], list[int], Mapping[int, list[int]]]:
-    """Return the last line and field count of each record, and comment lines."""
+    """Return each record's last line and field count, and skipped lines.
+
+    Skipped lines are a list of comments, and all by field count.
+    """
     with _open(path) as file:
         for _ in range(skipped + 1):
             next(file)

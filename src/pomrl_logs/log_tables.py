@@ -77,7 +77,7 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
         episode: The column of episodes within tasks, assumed independent. By default, each transition is an episode.
         time: The column that orders the rows of an episode or task (default: order of the table).
         ends: States in which episodes end, without later rewards.
-        bins: The number of bins of numeric columns.
+        bins: The number of bins of each numeric column, by name.
         missing: Names of missing values, such as "NA".
         accept: Names of findings to ignore, such as "chain".
 

@@ -142,7 +142,7 @@ def _states(
     *,
     has_episodes: bool,
 ) -> tuple[list[Hashable], Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
-    """Return the names of states, and the state and next state of each row.
+    """Return the names of states, and each row's state and next state.
 
     An unknown next state is -1.
     """

@@ -141,7 +141,7 @@ class Log:
 
     @property
     def undeclared(self) -> Bool[np.ndarray, " S"]:
-        """Return whether each state has no tried action, and is not a declared end."""
+        """Return whether each state is neither left nor a declared end."""
         declared = [state is END or state in self.ends for state in self.states]
         return np.asarray(~self.nonterminal & ~np.array(declared, bool))
 
@@ -169,7 +169,7 @@ class Log:
         return replace(self, cell=self.cell[chosen], reward=self.reward[chosen], episode=self.episode[chosen])
 
     def split(self, n: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
-        """Split each task's episodes at random into n parts."""
+        """Split each task's episodes at random; return each transition's part, below n."""
         _, first, episode = np.unique(self.episode, return_index=True, return_inverse=True)
         shuffled = rng.permutation(len(first))
         by_task = shuffled[self.indices[0][first[shuffled]].argsort(kind="stable")]
@@ -194,7 +194,7 @@ class Log:
 
     @cached_property
     def prior(self) -> Posterior:
-        """The learned prior of a new task's model, Dirichlet(c P_o) in each pair."""
+        """The learned prior of a new task's model."""
         learner = EmpiricalBayes()
         memory: DirichletMemory = learner.initial_memory(1, *self.counts.shape[1:3])
         for counts in self.counts[prior_tasks(len(self.tasks))]:
@@ -294,5 +294,5 @@ class Log:
 
 
 def prior_tasks(tasks: int) -> Int[np.ndarray, " k"]:
-    """Return the indices of the tasks for the prior: all, or evenly spread."""
+    """Return indices of the tasks for the prior: all, or evenly spread."""
     return np.unique(np.linspace(0, tasks - 1, min(tasks, MAX_PRIOR_TASKS)).round().astype(int))

@@ -177,7 +177,10 @@ def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
 
 
 def _fits(rows: Rows, lag: int) -> Int[np.ndarray, " n"]:
-    """Compare next states with states `lag` rows later (1 or 0; -1: no row)."""
+    """Return 1 where next states equal the states `lag` rows later, else 0.
+
+    -1 after ends, and without such a row in the episode.
+    """
     n = len(rows.state)
     other = np.arange(n) + lag
     inside = (other >= 0) & (other < n) & ~rows.ended

@@ -21,7 +21,7 @@ DIGITS_OF_DATES = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 """The formats of dates written as whole numbers, by number of digits."""
 
 DAY_SECONDS = 86_400
-"""The seconds of a day."""
+"""Seconds of a day."""
 
 EPOCH_SECONDS_RANGE = 946_684_800, 2_051_222_400
 """The Unix times of 2000 and 2035; rewards between them may be times."""
@@ -31,7 +31,7 @@ MAX_OFFSET_RATIO = 1e6
 
 
 def check_rewards(rows: Rows, *, is_cost: bool) -> Iterator[Finding]:
-    """Find costs given as rewards, dates, and rewards with a large offset."""
+    """Find swapped costs and rewards, dates, and rewards with a large offset."""
     reward, column = rows.reward, rows.columns["reward"]
     values = -reward if is_cost else reward
     positive, negative = int((values > 0.0).sum()), int((values < 0.0).sum())

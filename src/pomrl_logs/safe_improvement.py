@@ -121,7 +121,7 @@ class TaskModels:
 def estimate_models(
     log: Log, structure: Structure | None = None, end_rewards: Float[np.ndarray, " S"] | None = None
 ) -> TaskModels:
-    """Estimate the models of tasks, with the learned prior or a declared structure.
+    """Estimate the tasks' models, with the learned prior or a declared structure.
 
     The baseline includes one more decision, distributed as in all tasks. `end_rewards` has the reward per step in each
     end (default `Log.worst_ends`).

@@ -79,9 +79,9 @@ def name_list(names: ColumnNames | None) -> list[str]:
 
 
 def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tuple[ColumnRoles, list[Finding]]:
-    """Add default columns to the roles, and report a missing column of tasks.
+    """Add default columns to the roles, and report a missing task column.
 
-    ValueError for a missing column, or one with two roles.
+    ValueError for a missing column, one with two roles, or both rewards and costs.
     """
     if roles.cost is not None and roles.reward is not None:
         raise ValueError("a log must have either rewards or costs, got both --reward and --cost")
@@ -204,9 +204,9 @@ class LogTable:
         return numbers
 
     def names(self, *columns: str) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-        """Return sorted names, and the position of the name in each row.
+        """Return sorted names, and the positions of each column's names among them.
 
-        It is -1 for a missing name. Columns share names and bins. Bins are computed from the first column.
+        A missing name has -1. Columns share names and bins. Bins are computed from the first column.
         """
         if (count := next((self.bins[column] for column in columns if column in self.bins), None)) is not None:
             return self._bins(columns, count)
@@ -275,7 +275,7 @@ class LogTable:
 
 
 def sort_names(names: Sequence[Hashable]) -> list[int]:
-    """Return the positions of names in natural order (2 before 10), if comparable."""
+    """Return positions of names in natural order (2 before 10), if comparable."""
 
     def natural(text: str) -> list[Any]:
         pieces = re.split(r"(\d+)", text)

@@ -106,7 +106,7 @@ def _with_total(values: Float[np.ndarray, "..."], axis: int) -> Float[np.ndarray
 
 
 def learn_rewards(counts: Int[np.ndarray, "K S A S"], total: Sums, squares: Sums) -> LearnedRewards:
-    """Learn the rewards of each task from sums of rewards and squared rewards.
+    """Learn the tasks' rewards from sums of rewards and squared rewards.
 
     Estimated variances exclude the sampling errors of means (DerSimonian and Laird, 1986). If no task has two rewards
     of one transition, the variance between tasks counts as noise.

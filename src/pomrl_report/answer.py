@@ -133,7 +133,7 @@ def _why(id: str, judgements: Judgements, variants: Sequence[str]) -> str:
 def positions(comparison: Comparison) -> Mapping[str, Any] | None:
     """Return a comparison's numbers as positions, in per cent of the width.
 
-    None without an interval. `above` and `below` are the ends of the claimed range.
+    None without an interval. `above` and `below` are the ends of the claimed range, `thresholds` the finite ones.
     """
     if not (isfinite(comparison.lower) and isfinite(comparison.upper)):
         return None

@@ -109,7 +109,7 @@ def pictures(study: Study, text: str) -> Mapping[str, bytes]:
 
 
 def typeset(study: Study, named: Mapping[str, Any], images: Mapping[str, bytes]) -> bytes:
-    """Return the article as a PDF without a date; StoreError if Typst fails."""
+    """Return the article as an undated PDF; StoreError if Typst fails."""
     with TemporaryDirectory() as folder:
         root = Path(folder)
         shutil.copytree(study.article.parent, root, dirs_exist_ok=True)

@@ -129,7 +129,7 @@ class FigureFiles:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, shown at half of its pixels."""
+    """A WebP picture, and its shown size: half of the PNG's."""
 
     content: bytes
     width: int

@@ -22,7 +22,7 @@ SUFFIX = ".in"
 """The suffix of a document with calls."""
 
 PLACE = re.compile(r"\{([a-z_]{4,})\(([^(){}]*)\)\}")
-"""A call in a document. A name has at least four letters, so that a product in a formula, `{2m(t-1)}`, is no call."""
+"""A call in a document. A name has at least four letters, so that `{2m(t-1)}` in a formula is no call."""
 
 ARGUMENT = re.compile(r'\s*(?:(\w+)="([^"]*)"|([^,"]+))')
 """An argument, or one with a name and a quoted value, which may have commas."""
@@ -36,7 +36,7 @@ CHECKS = {
     "alike": Verdict.NO_DIFFERENCE,
     "undecided": Verdict.UNDECIDED,
 }
-"""The verdict that each check demands of a claim under all its variants."""
+"""The verdict that each check demands under all given variants."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Results:
 
     study: Study
     read: Callable[[str], tuple[Study, Judgements]]
-    """Returns a study and its judgements, by the name of the study."""
+    """A function from a study's name to the study and its judgements."""
 
     def judgement(self, id: str, variant: str) -> Judgement:
         """Return a judgement under a variant; LookupError if missing."""
@@ -173,7 +173,7 @@ def _in_percent(estimate: float, lower: float, upper: float) -> str:
 
 
 def percent(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return an absolute share in per cent, as in `7 %`."""
+    """Return the absolute value of a share in per cent, as in `7 %`."""
     return f"{100 * abs(results.comparison(id, variant, part).estimate):.0f} %"
 
 

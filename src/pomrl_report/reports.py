@@ -20,7 +20,7 @@ Warn = Callable[[str], object]
 def write(study: Study, warn: Warn) -> Path:
     """Write the page of a study; return its path.
 
-    Without claims and figures, it is the page of its stored sweeps.
+    Without claims and figures, the page shows the stored sweeps.
     """
     command, folder = f"pomrl reproduce {study.argument} report", study.outputs / "report"
     if study.sweeps and not claims_of(study) and not figures_of(study):

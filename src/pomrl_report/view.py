@@ -109,9 +109,9 @@ def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
 
 @cache
 def loss_by_task(signature: str, runs: int) -> dict[str, list[float]] | None:
-    """Return the mean loss by task, and the half width of its interval.
+    """Return the mean loss by task, and half its interval's width.
 
-    None without runs, or with a damaged file.
+    `half` is empty for one run. None with a damaged file.
     """
     try:
         losses = StoredExperiment(store.root() / signature).mean_losses(runs)[0]

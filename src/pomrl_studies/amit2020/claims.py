@@ -208,7 +208,10 @@ def _regret_at(losses: Result, gamma: float) -> Float[np.ndarray, " n"]:
 
 
 def _differences(rng: np.random.Generator) -> tuple[float, float]:
-    """Return the largest differences between a lower gamma and a penalty on random data."""
+    """Compare a lower gamma with a penalty on random data.
+
+    Return the largest differences in value by TD and by LSTD.
+    """
     S, steps = 6, 500
     gamma, (s, after), reward = rng.uniform(0.5, GAMMA_EVAL), rng.integers(S, size=(2, steps)), rng.random(steps)
     scale = GAMMA_EVAL / gamma

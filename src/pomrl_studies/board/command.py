@@ -14,7 +14,7 @@ from pomrl_studies.board.learner import own_learners, shipped_learners
 from pomrl_studies.board.scores import Score
 
 CHECKED = ("without_meta", "chains 0.01")
-"""The learner and cell that are computed again, to check the shipped losses."""
+"""The learner and cell recomputed to check the shipped losses."""
 
 TOLERANCE = 1e-4
 """The largest allowed relative difference between losses on two processors."""
@@ -32,7 +32,7 @@ def board(file: Path | None = None, *, output: Path = Path("board"), workers: in
         workers: The number of processes; by default one for each core.
 
     Raises:
-        ValueError: A learner is refused; the message has its name.
+        ValueError: A learner is refused, or recomputed shipped losses differ.
     """
     own = own_learners(file) if file else []
     shipped = losses.read_losses()

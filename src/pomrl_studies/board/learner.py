@@ -1,8 +1,8 @@
 """Read learners from the folder `learners` and from users' files.
 
 NAME.yaml has a `label`, a line `about`, and settings such as `estimator: ada_pomrl`. `estimator` may be a class with
-its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, it chooses the discount factor for
-the learner NAME.
+its keys, `{_target_: mine.Mine, strength: 3}`. With `base: NAME`, the file only chooses the discount
+factor for the learner NAME.
 """
 
 import sys

@@ -17,8 +17,8 @@ SIGNS = {"better_than": -1, "worse_than": 1}
 def board(learner: str, what: str, other: str = "", group: str = "families") -> str:
     """Return a number of a shipped learner.
 
-    `what` is `rank`; `loss`, in the cell `other`, as in `CellScore.percent`; or `better_than` or
-    `worse_than`, compared with the learner `other`, as in `13 of 18` cells of the group.
+    `what` is `rank`, `loss`, `better_than` or `worse_than`. A `loss` is in the cell `other`, as in `CellScore.percent`.
+    Comparisons with the learner `other` count cells of the group, as in `13 of 18`.
 
     Raises:
         LookupError: A learner or cell is unknown.

@@ -27,7 +27,7 @@ TIMED_RUNS = 20
 """The number of runs of the random chains to time a task."""
 
 RECOMPUTED = ("garnet 0.15", "chains 0.01")
-"""The cells that are computed again before signatures are renewed."""
+"""The cells recomputed before signatures are renewed."""
 
 
 @dataclass(frozen=True)

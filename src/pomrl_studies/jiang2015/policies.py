@@ -18,7 +18,7 @@ def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.n
 
     Let D and M be the largest immediate rewards that a policy gives up and earns in a state. Let m be the smallest over
     states of the best reward. The policy is optimal for some probabilities if and only if D is 0 or at most
-    gamma (M - m) / (1 - gamma); the page `notes.md` has the proof.
+    gamma (M - m) / (1 - gamma). The page `notes.md` has the proof.
     """
     earned, best = R[np.arange(len(R)), all_policies(*R.shape)], R.max(1)
     given_up = (best - earned).max(1)
@@ -28,9 +28,10 @@ def is_optimal_somewhere(R: Float[np.ndarray, "S A"], gamma: float) -> Bool[np.n
 def model_of_policy(
     R: Float[np.ndarray, "S A"], policy: Int[np.ndarray, " S"], gamma: float
 ) -> Float[np.ndarray, "S A S"]:
-    """Return a model where a policy is optimal at gamma, as in the proof.
+    """Return a model where a policy is optimal at gamma.
 
-    The policy leads to its best-paid state, other actions to the state with the smallest best reward.
+    `is_optimal_somewhere` must mark this policy. It leads to its best-paid state, other actions to the state with the
+    smallest best reward.
     """
     states, best = np.arange(len(R)), R.max(1)
     earned = R[states, policy]
@@ -56,7 +57,7 @@ def loss_bound(
     """Return the bound of Theorem 2 on the loss, for rewards in [0, 1].
 
     It fails with probability `error` at most. The planning `gammas` are at most `gamma_eval`, `policies` counts the
-    policies optimal in some model, and n is the number of transitions from each pair.
+    policies optimal in some model, and n the transitions from each of the `pairs`.
     """
     short = (gamma_eval - gammas) / ((1.0 - gamma_eval) * (1.0 - gammas))
     width = np.sqrt(np.log(2.0 * pairs * policies / error) / (2.0 * n))

@@ -106,7 +106,7 @@ def _signatures(settings: Mapping[str, Sequence[Setting]]) -> list[str]:
 
 
 def _effects(choice: Choice, before: NotebookResults, after: NotebookResults) -> Iterator[tuple[str, Interval]]:
-    """Yield the effects on ada-POMRL, or on other methods if only they are concerned."""
+    """Yield effects on ada-POMRL, or on other methods if only they change."""
     where = dict(choice.where)
     if choice.concerns({"estimator": "ada_pomrl", "gamma_schedule": "grid"}):
         yield LOSS, difference(before.ada_pomrl.tasks(LAST_TASKS), after.ada_pomrl.tasks(LAST_TASKS), paired=True)

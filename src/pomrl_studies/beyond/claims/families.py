@@ -143,7 +143,7 @@ def select_cells(sweep: SweepResults, families: Sequence[str] = FAMILIES, **meth
 
 
 def less(a: LossPerRun, b: LossPerRun, without: LossPerRun, label: str) -> Part:
-    """Claim that mean a is below mean b, in shares of the loss without meta-learning."""
+    """Claim that mean a is below mean b, in shares of `without`."""
     return less_in_shares(a, b, without, f"{label}, of the loss without meta-learning")
 
 
@@ -153,6 +153,6 @@ def less_in_cells(a: Cells, b: Cells, without: Cells, label: str) -> list[Part]:
 
 
 def in_families(cell_parts: Sequence[Part], more_than: float) -> list[Part]:
-    """Count families where a comparison holds at both spreads."""
+    """Claim more than `more_than` families whose parts hold at both spreads."""
     family_parts = [cell_parts[start : start + len(SPREADS)] for start in range(0, len(cell_parts), len(SPREADS))]
     return in_more_than(more_than, family_parts, "families")

@@ -162,7 +162,10 @@ def _empirical_bayes_is_better(sweep: SweepResults, label: str, **setting: Any) 
 
 
 def relative_gain(losses: Result) -> ScalarEstimate:
-    """Estimate the relative gain of the best fixed gamma; 0 if all losses are 0."""
+    """Estimate the relative gain of the best fixed gamma.
+
+    It is 0 if all losses are 0.
+    """
     if not losses.regret.any():
         return Student(0.0, len(losses.loss), 0.0)
     return ratio(2.0 * losses.regret - losses.at_best_fixed(), losses.regret)

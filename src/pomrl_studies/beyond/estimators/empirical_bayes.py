@@ -131,7 +131,7 @@ class DirichletMemory(Memory):
         return replace(self, P_o_geometric=P_o, states=n_seen + 0.3 * (S - n_seen))
 
     def step(self) -> tuple["DirichletMemory", Models]:
-        """Update new draws, c, supports, π and P_o, in this order; return the draws too."""
+        """Update new draws, c, supports, π and P_o; return memory and draws."""
         level = _middles(len(self.counts_above))[:, None, None, None, None]
         a = self.c * self.P_o_geometric
         new = a + level

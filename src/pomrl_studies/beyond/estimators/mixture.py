@@ -63,7 +63,7 @@ class MixtureMemory:
 
 
 def _ascribe(batch: Batch, chosen: Int[np.ndarray, " n"], K: int) -> Batch:
-    """Return a batch for each component; all but the chosen ones are empty."""
+    """Return a batch for each component, empty except for the chosen one."""
     n = len(chosen)
     repeated = batch.of_runs(np.tile(np.arange(n), K))
     empty = np.repeat(np.arange(K), n) != np.tile(chosen, K)

@@ -232,7 +232,7 @@ class _Means:
         return _Means(moves, _positive(moves.model), history)
 
     def for_task(self, model: Models, weight: float | Float[np.ndarray, "n 1 1 1"]) -> Models:
-        """Return the row means of a task, given the model of its moves.
+        """Return a task's row means, given the model of its moves.
 
         The ratio of this model to the typical one rescales earlier transitions.
         """

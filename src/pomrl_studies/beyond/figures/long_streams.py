@@ -77,7 +77,10 @@ def radius(sigma: float) -> float:
 
 
 def flattens_at(sigma: float) -> float:
-    """Return the T with equal falling and constant parts; infinite at sigma = 0."""
+    """Return the T with equal falling and constant parts of the bound.
+
+    It is infinite at sigma = 0.
+    """
     order, constant = (float(regret_order(m=M, radius=radius(sigma), T=number)) for number in (1.0, np.inf))
     return ((order - constant) / constant) ** 2 if sigma else np.inf
 

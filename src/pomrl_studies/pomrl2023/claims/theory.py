@@ -97,7 +97,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
 
 
 def _fails_in_task_1(S: int, A: int, tasks: int) -> Part:
-    """Compute the failure probability of the printed bound in task 1 of equal tasks."""
+    """Compare the printed bound's failure probability in task 1 with `DELTA`."""
     m = 1000
     bound = float(model_error_bound(t=1, m=m, radius=0.0, S=S, A=A, T=tasks, delta=DELTA, version="as_printed"))
     pair_failure = 2.0 * float(bdtr(ceil(m * (0.5 - bound)) - 1, m, 0.5))

@@ -218,7 +218,7 @@ def _bounds(panel: str) -> list[Series]:
 
 
 def _bound_points(letter: str) -> Iterator[pd.DataFrame]:
-    """Yield a panel's bounds on the regret of POMRL(sigma), with an inclusive prior."""
+    """Yield a panel's bounds on POMRL(sigma)'s regret, with an inclusive prior."""
     instance = problem(*(AGAINST_T | AGAINST_GAMMA)[letter])
     mean = instance.mean(0)
     x = np.arange(1, instance.T + 1) if letter in AGAINST_T else GAMMAS

@@ -27,7 +27,7 @@ STORED: dict[str, tuple[str, View]] = {
 
 
 def schedule_series(estimator: str, schedule: str, *, averaged: bool = False) -> Series:
-    """Return the loss of a schedule in task t, or averaged over tasks 1 to t."""
+    """Return the series of a schedule's loss by task, or running average."""
     stored, view = STORED[schedule]
     curve_view = running_average(view) if averaged else view
     settings = {"estimator": estimator, "gamma_schedule": stored}

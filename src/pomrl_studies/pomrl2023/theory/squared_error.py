@@ -59,7 +59,7 @@ def squared_error_against_alpha(
 def mixing_rates_and_errors(dirichlet: DirichletTasks = DIRICHLET, tasks: Sequence[int] = TASKS) -> "pd.DataFrame":
     """Compute mixing rates at the true similarity, and their squared errors.
 
-    All `tasks` must be at least 2.
+    All `tasks` must be at least 2. Rows by prior, t and mixing have alpha and closed_form.
     """
     truth = dirichlet.truth(1)
     memory = Memory.initial(*truth.P_o.shape[:3])
