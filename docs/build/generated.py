@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 """The folder of the documented packages."""
 
-FACES = ("", "components", "study", "figures", "bounds")
+PUBLIC_MODULES = ("", "components", "study", "figures", "bounds")
 """The modules with public names; the first one, empty, is `pomrl`."""
 
 HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
@@ -52,14 +52,14 @@ def help_of(name: str) -> str:
     return out.getvalue().strip().replace(f"{ROOT}/", "")
 
 
-def reference(face: str) -> str:
+def reference(module_name: str) -> str:
     """Return the page of a module and its public names.
 
     Raises:
         PluginError: A public name has no docstring.
     """
-    module = package()[face] if face else package()
-    title = f"pomrl.{face}" if face else "import pomrl"
+    module = package()[module_name] if module_name else package()
+    title = f"pomrl.{module_name}" if module_name else "import pomrl"
     public = [member for member in module.members.values() if not member.name.startswith("_")]
     targets = {item.name: item.target_path if item.is_alias else item.path for item in public}
     ours = [
@@ -131,9 +131,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/commands.md": commands,
     "reference/conventions.md": conventions,
     "reference/glossary.md": glossary,
-    **{
-        f"reference/{face or 'pomrl'}.md": partial(reference, face)
-        for face in ("", "components", "study", "figures", "bounds")
-    },
+    **{f"reference/{module or 'pomrl'}.md": partial(reference, module) for module in PUBLIC_MODULES},
 }
 """The functions to make pages, by path of the page."""

@@ -11,6 +11,7 @@ from tests.support.board import MINE, NAMES, folder, made_up, mine, write
 from tests.support.browser import AXE, browser, faults_of_axe, watched
 from tests.support.settings import ROOT
 
+from pomrl.outputs import outputs
 from pomrl_studies.board import command, lookups, losses, page, scores
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
 from pomrl_studies.board.learner import FOLDER, shipped_learners
@@ -40,15 +41,15 @@ def test_the_command_ranks_a_file_and_keeps_all_other_rows(folder: Path, capsys:
     command.board(output=folder / "before")
     before = (folder / "before" / "board.csv").read_text().splitlines()
     capsys.readouterr()
-    command.board(write(folder / "mine.py", MINE.format(estimate="memory.P_o_hat")), output=folder / "board", workers=1)
+    command.board(write(folder / "mine.py", MINE.format(estimate="memory.P_o_hat")), workers=1)
     out = capsys.readouterr().out
-    after = (folder / "board" / "board.csv").read_text().splitlines()
+    after = (outputs() / "board" / "board.csv").read_text().splitlines()
     (own,) = {*after} - {*before}
     assert {*before} <= {*after}
     assert own.startswith("learners,Mine,Mine,1,")
     assert "* Mine" in out
     assert max(map(len, out.splitlines()[:-2])) <= 80
-    assert 'class="own"' in (folder / "board" / "index.html").read_text()
+    assert 'class="own"' in (outputs() / "board" / "index.html").read_text()
 
 
 @pytest.mark.usefixtures("empty_outputs")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from pomrl.outputs import outputs
 from pomrl_studies.board import checks, losses, page, scores
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
 from pomrl_studies.board.learner import own_learners, shipped_learners
@@ -23,12 +24,12 @@ LABEL_WIDTH = 25
 """The width of a learner's name, in characters."""
 
 
-def board(file: Path | None = None, *, output: Path = Path("board"), workers: int | None = None) -> None:
+def board(file: Path | None = None, *, output: Path | None = None, workers: int | None = None) -> None:
     """Rank learners on the problems of the board, including yours.
 
     Args:
         file: A file with your learner: NAME.py with classes of ModelEstimator, or NAME.yaml if it needs keys.
-        output: The folder that the page and the table are written to.
+        output: The folder of the page and the table; by default outputs/board.
         workers: The number of processes; by default one for each core.
 
     Raises:
@@ -45,7 +46,7 @@ def board(file: Path | None = None, *, output: Path = Path("board"), workers: in
     rows = [row for learner in own for row in losses.compute(learner, board_cells(), _say, workers=workers)]
     ranked = scores.score([*shipped_learners().values(), *own], scores.by_learner(shipped), scores.by_learner(rows))
     print(text(ranked))
-    for path in write(ranked, output):
+    for path in write(ranked, output or outputs() / "board"):
         print(path)
 
 
