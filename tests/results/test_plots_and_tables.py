@@ -178,6 +178,14 @@ class TestPlots:
         assert call(plot, "--col", "sigma", "--row", "start", "--name", "panels") == (0, ANY, ANY)
         assert (empty_outputs / "plots" / "panels.csv").exists()
 
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_methods_without_a_common_gamma_are_not_subtracted(self) -> None:
+        small = ("T=2", "S=3", "runs=2", "gamma_schedule=fixed,dong")
+        assert call(run, "-m", *small)[0] == 0
+        status, _, err = call(plot, "--x", "gamma", "--against", "gamma_schedule=dong")
+        assert status == 1
+        assert err.startswith("no selected experiment shares a run and a gamma with gamma_schedule=dong; ")
+
 
 class TestSummaries:
     @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 200])

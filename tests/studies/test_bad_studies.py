@@ -53,7 +53,7 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "figure of nothing": (
         "figures.py",
         FIGURE.replace("return PanelGrid", "PanelGrid"),
-        ("figures.py:4", "NoneType"),
+        ("figures.py:4", "without arguments must be panels, such as a PanelGrid, got NoneType"),
     ),
     "panel of no axis": ("figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "got 'tasks'")),
     "sweep of an unknown key": ("sweeps/first.yaml", FIRST.replace("runs:", "rnus: 3\nruns:"), ("first", "rnus")),

@@ -150,12 +150,15 @@ def _subtract(
 ) -> pd.DataFrame:
     frame = frame.assign(counterpart=frame["experiment"].map(counterparts))
     methods = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
-    pairs = frame.loc[frame["experiment"] != frame["counterpart"]].merge(methods, on=["counterpart", *pair])
-    if pairs.empty:
-        method = ", ".join(f"{key}={value}" for key, value in against.items())
+    others = frame.loc[frame["experiment"] != frame["counterpart"]]
+    method = ", ".join(f"{key}={value}" for key, value in against.items())
+    if others.empty:
         raise ValueError(
             f"all selected experiments have {method}, the reference method; select others to compare with it"
         )
+    pairs = others.merge(methods, on=["counterpart", *pair])
+    if pairs.empty:
+        raise ValueError(f"no selected experiment shares a {' and a '.join(pair)} with {method}; choose another --x")
     return pairs.assign(**{y: pairs[y] - pairs["other"]})
 
 
