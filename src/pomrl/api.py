@@ -115,7 +115,7 @@ def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None,
 def _check_sweep(experiment: object) -> None:
     if not isinstance(experiment, str | None):
         kind = type(experiment).__name__
-        raise TypeError(f"experiment must be the name of a sweep, got a {kind}; use pomrl.run for a configuration")
+        raise TypeError(f"experiment must be the name of a sweep, got {kind}; use pomrl.run for a configuration")
 
 
 def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
@@ -328,6 +328,8 @@ def tabulate(  # noqa: PLR0913  (the options of `table`)
     best: str | None,
 ) -> "pd.DataFrame":
     """Tabulate selected experiments, as in `table`."""
+    if statistic not in (None, *STATISTICS):
+        raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}, got {statistic!r}")
     if not (rows or columns or best):
         return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
     if best and not (rows and columns):

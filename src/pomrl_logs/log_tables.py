@@ -105,8 +105,8 @@ def read_log(
     """Read a log without warnings; findings are in `Log.findings`."""
     if unknown := [name for name in accept if name not in audit.KINDS]:
         raise ValueError(f"unknown finding {unknown[0]!r} in accept; available: {', '.join(audit.KINDS)}")
-    is_single = isinstance(frame, pd.DataFrame | str | Path) or not isinstance(frame, Iterable)
-    inputs = [frame] if is_single else list(frame)
+    is_several = isinstance(frame, Iterable) and not isinstance(frame, pd.DataFrame | str)
+    inputs: list[Any] = list(frame) if is_several else [frame]
     if not inputs:
         raise ValueError("a log must have at least one table, got none")
     named = set(roles.named())

@@ -84,6 +84,8 @@ def draw(
     if options and x == "task" and options.tasks != "all":
         raise ValueError(f"task must be all if x is the task, got {options.tasks}; choose another x, such as gamma")
     options = options or PlotOptions()
+    if options.kind not in BAND_NAMES:
+        raise ValueError(f"band must be one of {', '.join(BAND_NAMES)}, got {options.kind!r}")
     varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     if x == y:
         raise ValueError(f"x and y must differ, got {y} for both; choose another --x")

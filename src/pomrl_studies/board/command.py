@@ -27,8 +27,8 @@ def board(file: Path | None = None, *, output: Path = Path("board"), workers: in
     """Rank learners on the problems of the board, including yours.
 
     Args:
-        file: A file with your learner: NAME.py with classes of ModelEstimator, or NAME.yaml if it needs keys.
-        output: The folder that the page and the table are written to.
+        file: A file with your learner: NAME.py with subclasses of ModelEstimator, or NAME.yaml if it needs keys.
+        output: The folder of the page and the table (default: board).
         workers: The number of processes; by default one for each core.
 
     Raises:
