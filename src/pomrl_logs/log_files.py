@@ -133,8 +133,8 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
 
 def _comment_findings(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
     line = (
-        f"{len(lines)} lines of {path} begin with # and are skipped as comments, but have the fields of a row "
-        f"(first in line {lines[0] if lines else 0})"
+        "lines that begin with # are skipped as comments, although they have the fields of a row: "
+        f"{len(lines)} in {path} (first in line {lines[0] if lines else 0})"
     )
     return (Finding("comments", "note", line),) if lines else ()
 

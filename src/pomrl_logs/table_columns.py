@@ -261,7 +261,7 @@ class LogTable:
             row = int(is_padded.argmax())
             example = f"{self.label(row)} has {series.iloc[row]!r}"
             n = int(is_padded.sum())
-            line = f"{n} names of {column!r} have blanks at their ends, which are removed ({example})"
+            line = f"blanks at the ends of names of {column!r} are removed: {n} ({example})"
             self.findings.append(Finding("names", "note", line))
 
     def _report_similar(self, column: str, names: Sequence[Hashable]) -> None:

@@ -88,6 +88,7 @@ BAD = {
     "-m sigma=range(1,0)": ("sigma=range(1,0): an axis must have values",),
     "-m seed=range(0,1e12)": ("at most 100,000 values",),
     "runs=0": ("runs=0: ",),
+    "gamma_schedule.gammas=[0.5,1.5,-1]": ("gamma_schedule.gammas[1]=1.5: Input should be less than or equal to 1\n",),
     "-m execution.workers=1,2": ("execution.workers must have one value in a sweep, got 1 and 2",),
     "-m force=false,true": ("force must have one value in a sweep",),
     "-m hydra.launcher._target_=mine.Launcher": ("mine.Launcher",),

@@ -113,7 +113,7 @@ class TestTables:
         ]
         status, _, err = call(table, *words[:3])  # with the default of S
         assert (status, "no stored runs for" in err) == (1, True)
-        assert "1 of 2 selected experiments have no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
+        assert "1 of 2 selected experiments has no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
 
 
 class TestPlots:

@@ -222,9 +222,10 @@ def _warn_normalised(distance: Float[np.ndarray, "..."], rounding: float) -> Non
     if (distance > rounding).any():
         index = np.unravel_index(int(distance.argmax()), distance.shape)
         location = ", ".join(str(int(i)) for i in index)
+        n = int((distance > rounding).sum())
         warn(
-            f"{int((distance > rounding).sum())} rows of P were divided by their sums, which differ from 1 by up to "
-            f"{distance.max():.1e} (P[{location}]); tolerance=0 refuses them"
+            f"P was normalised: {n} row sum{'s' * (n > 1)} differed from 1, by up to {distance.max():.1e} "
+            f"(P[{location}]); tolerance=0 refuses such rows"
         )
 
 
