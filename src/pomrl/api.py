@@ -86,7 +86,7 @@ def run(
         ExecutionError: The experiment failed.
     """
     if config is not None and settings:
-        raise ConfigError(f"{next(iter(settings))} must be set in the composed configuration, got config and a keyword")
+        raise ConfigError(f"{next(iter(settings))} must not be a keyword argument if config is given; set it in config")
     sources = _sources(config_dir)
     experiment = _from_settings(settings, sources) if config is None else _from_config(config, sources)
     mark_notebook_classes(components(experiment.problem, experiment.method).values())
@@ -115,7 +115,7 @@ def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None,
 def _check_sweep(experiment: object) -> None:
     if not isinstance(experiment, str | None):
         kind = type(experiment).__name__
-        raise TypeError(f"experiment must be the name of a sweep, got a {kind}; use pomrl.run for a configuration")
+        raise TypeError(f"experiment must be the name of a sweep, got {kind}; use pomrl.run for a configuration")
 
 
 def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
@@ -147,6 +147,7 @@ def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | No
         table = table[np.isclose(table["gamma"], gamma, rtol=0, atol=1e-12)].reset_index(drop=True)
         if table.empty:
             planned = ", ".join(f"{value:g}" for value in gammas[:MAX_LISTED_GAMMAS])
+            planned += ", ..." * (len(gammas) > MAX_LISTED_GAMMAS)
             raise ConfigError(f"gamma must be one of the planned discount factors ({planned}), got {gamma}")
         gammas = [gamma]
     table.attrs = {"signature": store.signature(experiment), "settings": _flat(experiment), "gammas": gammas}
@@ -334,6 +335,8 @@ def tabulate(  # noqa: PLR0913  (the options of `table`)
     best: str | None,
 ) -> "pd.DataFrame":
     """Tabulate selected experiments, as in `table`."""
+    if statistic not in (None, *STATISTICS):
+        raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}, got {statistic!r}")
     if not (rows or columns or best):
         return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
     if best and not (rows and columns):

@@ -102,7 +102,7 @@ def _bins(words: Sequence[str]) -> dict[str, int]:
     for word in words:
         column, _, count = word.rpartition("=")
         if not column or not count.isdigit() or int(count) < 2:
-            raise ValueError(f"--bins must be COLUMN=NUMBER, such as age=5, got {word!r}")
+            raise ValueError(f"--bins must be COLUMN=NUMBER with at least 2 bins, such as age=5, got {word!r}")
         found[column] = int(count)
     return found
 

@@ -63,7 +63,11 @@ def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
         return TableSource(_from_lines(path), str(path), 0)
     if suffix in (".csv", ".tsv", ".txt"):
         return _from_text(path, is_named)
-    raise ValueError(f"{path}: a log must have a suffix of {', '.join(FORMATS)}, got {path.suffix or 'none'}")
+    *names, compressed = FORMATS
+    raise ValueError(
+        f"{path}: a log must have a suffix of {', '.join(names)}, or a text format with {compressed}, "
+        f"got {path.suffix or 'none'}"
+    )
 
 
 def table_name(path: Path) -> str:
@@ -95,10 +99,17 @@ def _open(path: Path) -> io.TextIOBase:
 def _from_lines(path: Path) -> "pd.DataFrame":
     def parse() -> "pd.DataFrame":
         with _open(path) as lines:
-            objects = {number: json.loads(line) for number, line in enumerate(lines, 1) if line.strip()}
+            objects = {number: _parse_line(line, number) for number, line in enumerate(lines, 1) if line.strip()}
             return pd.DataFrame([*objects.values()], [*objects], dtype=object)  # whole numbers stay whole
 
     return _read_or_refuse(path, parse)
+
+
+def _parse_line(line: str, number: int) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {number}, column {error.colno}: {error.msg}") from error
 
 
 def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
@@ -122,8 +133,8 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
 
 def _comment_findings(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
     line = (
-        f"{len(lines)} lines of {path} begin with # and are skipped as comments, but have the fields of a row "
-        f"(first in line {lines[0] if lines else 0})"
+        "lines that begin with # are skipped as comments, although they have the fields of a row: "
+        f"{len(lines)} in {path} (first in line {lines[0] if lines else 0})"
     )
     return (Finding("comments", "note", line),) if lines else ()
 

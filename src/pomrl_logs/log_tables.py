@@ -1,7 +1,7 @@
 """Read and audit logs from tables of transitions."""
 
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -105,7 +105,8 @@ def read_log(
     """Read a log without warnings; findings are in `Log.findings`."""
     if unknown := [name for name in accept if name not in audit.KINDS]:
         raise ValueError(f"unknown finding {unknown[0]!r} in accept; available: {', '.join(audit.KINDS)}")
-    inputs = [frame] if isinstance(frame, pd.DataFrame | str | Path) else list(frame)
+    is_several = isinstance(frame, Iterable) and not isinstance(frame, pd.DataFrame | str)
+    inputs: list[Any] = list(frame) if is_several else [frame]
     if not inputs:
         raise ValueError("a log must have at least one table, got none")
     named = set(roles.named())
@@ -190,7 +191,7 @@ def _stop(where: str, finding: Finding) -> NoReturn:
 def _check_declared(table: LogTable, rows: Rows, ends: Sequence[Hashable]) -> None:
     for name in ends:
         if name not in rows.states:
-            available = ", ".join(map(repr, rows.states[:20]))
+            available = ", ".join(map(repr, rows.states[:20])) + ", ..." * (len(rows.states) > 20)
             raise ValueError(f"{table.where}: unknown state {name!r} in ends; available: {available}")
         leaves = rows.state == rows.states.index(name)
         if leaves.any():

@@ -56,7 +56,7 @@ def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
         states, following = [*states, END], np.where(ended, len(states), following)
     is_state = np.isin(np.arange(len(states)), state)  # END is not one
     if not len(with_next):
-        raise ValueError(f"{table.where}: no row has a next state")
+        raise ValueError(f"{table.where}: no row has a next state; check --episode and --next-state")
     table = table.rows(with_next)
     columns = {"state": ",".join(name_list(roles.state)), "reward": roles.value}
     columns["next_state"] = ",".join(name_list(roles.next_state)) if roles.next_state else "the state of the next row"

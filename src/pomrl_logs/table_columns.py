@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import pairwise
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,16 @@ def as_numbers(values: "pd.Series") -> Float[np.ndarray, " n"] | None:
     values = values.astype(object).where(values.astype(object) != "", None)
     numbers = pd.to_numeric(values, errors="coerce")
     if (numbers.isna() & values.notna()).any():
-        numbers = pd.to_datetime(values, errors="coerce", format="ISO8601", utc=True)
+        numbers = _as_times(values)
         if (numbers.isna() & values.notna()).any():
             return None
         return np.where(numbers.isna(), np.nan, numbers.astype("int64").to_numpy(float))
     return numbers.to_numpy(float, na_value=np.nan)
+
+
+def _as_times(values: "pd.Series") -> "pd.Series":
+    texts = values.map(lambda value: str(value) if isinstance(value, Number) else value)  # numbers are no epochs
+    return pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True)
 
 
 def assign_bins(values: Float[np.ndarray, " n"], count: int) -> Int[np.ndarray, " n"]:
@@ -198,10 +204,19 @@ class LogTable:
         codes, distinct = pd.factorize(series)
         values = as_numbers(pd.Series(np.asarray(distinct, object)))
         if values is None:
-            self.refuse(np.ones(len(series), bool), column, "is neither a number nor a date such as 2025-12-31")
+            self._refuse_unordered(column, "is neither a number nor a date such as 2025-12-31")
         numbers = np.append(np.asarray(values), np.nan)[codes]
         self.refuse(np.isnan(numbers), column, "is missing")
         return numbers
+
+    def _refuse_unordered(self, column: str, why: str) -> None:
+        """Raise a ValueError for the first value without an order among numbers or times."""
+        values = self.frame[column].astype(object)
+        values = values.where(values != "", None)
+        is_number = pd.to_numeric(values, errors="coerce").notna().to_numpy()
+        is_time = _as_times(values).notna().to_numpy()
+        self.refuse(values.notna().to_numpy() & ~is_number & ~is_time, column, why)
+        self.refuse(is_number & ~is_time, column, "is a number, but others are dates")
 
     def names(self, *columns: str) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
         """Return sorted names, and the positions of each column's names among them.
@@ -246,7 +261,7 @@ class LogTable:
             row = int(is_padded.argmax())
             example = f"{self.label(row)} has {series.iloc[row]!r}"
             n = int(is_padded.sum())
-            line = f"{n} names of {column!r} have blanks at their ends, which are removed ({example})"
+            line = f"blanks at the ends of names of {column!r} are removed: {n} ({example})"
             self.findings.append(Finding("names", "note", line))
 
     def _report_similar(self, column: str, names: Sequence[Hashable]) -> None:
@@ -263,7 +278,7 @@ class LogTable:
         numbers = [as_numbers(self.frame[column].astype(object)) for column in columns]
         for column, column_numbers in zip(columns, numbers, strict=True):
             if column_numbers is None:
-                self.refuse(np.ones(len(self.frame), bool), column, "must be a number for --bins")
+                self._refuse_unordered(column, "must be a number for --bins")
         values = [np.asarray(column_numbers) for column_numbers in numbers]
         edges = bin_edges(values[0][~np.isnan(values[0])], count)
         ends = [-np.inf, *edges, np.inf]

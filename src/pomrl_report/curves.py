@@ -73,7 +73,7 @@ class _Member:
 
     @property
     def similarity(self) -> float | str:
-        return f"by {_in_words(self.distribution)}" if self.distribution else self.settings["sigma"]
+        return f"by {_describe(self.distribution)}" if self.distribution else self.settings["sigma"]
 
     @property
     def curve(self) -> str:
@@ -136,14 +136,14 @@ def _series(members: Sequence[_Member]) -> list[dict[str, Any]]:
 
 def _label(member: _Member, *, one_estimator: bool) -> str:
     problem_keys = {*_NO_VARIANT, *member.distribution}
-    variant = _in_words({key: value for key, value in member.source.settings.items() if key not in problem_keys})
+    variant = _describe({key: value for key, value in member.source.settings.items() if key not in problem_keys})
     estimator = member.look().label
     if not variant:
         return estimator
     return variant if one_estimator else f"{estimator}, {variant}"
 
 
-def _in_words(settings: Mapping[str, Any]) -> str:
+def _describe(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{key.rpartition('.')[2].replace('_', ' ')} {value}" for key, value in settings.items())
 
 

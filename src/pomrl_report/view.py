@@ -38,7 +38,7 @@ def view(
     once: bool = False,
     report: bool = False,
     where: Mapping[str, Any] | None = None,
-    config_dir: Annotated[Path | None, "DIR"] = None,
+    config_dir: Path | None = None,
 ) -> None:
     """Show stored experiments in a browser, even during a sweep.
 
@@ -52,7 +52,7 @@ def view(
         report: Write a page of curves, settings and provenance instead, print its path and stop. KEY=VALUE selects
             experiments as in `pomrl run -m`; tag=NAME and signatures also work.
         where: With --report, additional settings of stored experiments.
-        config_dir: With --report, a folder like conf/ with options of your own.
+        config_dir: With --report, a folder like conf/ with your own options.
     """
     if report:
         _report(selectors, where, config_dir)

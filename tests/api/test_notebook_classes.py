@@ -159,8 +159,8 @@ def test_what_is_set_later_counts(text: str, digest: Callable[[], str], cell: Ce
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("from functools import partial\nRATES = partial(max, 1)\n", "RATES must be data .* got a partial"),
-        ("RATES = object()\n", "RATES must be data \\(numbers, text, numeric arrays, containers\\), got a object"),
+        ("from functools import partial\nRATES = partial(max, 1)\n", "RATES must be data .* got partial"),
+        ("RATES = object()\n", "RATES must be data \\(numbers, text, numeric arrays, containers\\), got object"),
         ("class Mine(Mine):\n    c: float = 2.0\n", "Mine: source not found; give the class a method"),
         ("exec('def weight(m): return 0.5')\n", "weight: source not found; define it in a notebook cell"),
     ],

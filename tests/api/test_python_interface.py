@@ -101,7 +101,7 @@ def test_what_hydra_composed_is_what_settings_give(with_hydra: bool) -> None:
     table, same = pomrl.run(config), pomrl.run(estimator="pomrl", **SMALL)
     assert table.attrs == same.attrs
     assert pomrl.find(estimator="pomrl").index.tolist() == [same.attrs["signature"]]
-    with pytest.raises(ConfigError, match=r"^sigma must be set in the composed configuration"):
+    with pytest.raises(ConfigError, match=r"^sigma must not be a keyword argument if config is given"):
         pomrl.run(config, sigma=0.01)
 
 

@@ -266,7 +266,7 @@ class TestRefusals:
 
     def test_jobs_say_that_they_take_the_name_of_a_sweep(self) -> None:
         for function in (pomrl.jobs, pomrl.sweep):
-            with pytest.raises(TypeError, match=r"must be the name of a sweep, got a dict; use pomrl\.run"):
+            with pytest.raises(TypeError, match=r"must be the name of a sweep, got dict; use pomrl\.run"):
                 function({"sigma": 0.01})  # pyright: ignore[reportArgumentType]
 
 

@@ -88,7 +88,8 @@ BAD = {
     "-m sigma=range(1,0)": ("sigma=range(1,0): an axis must have values",),
     "-m seed=range(0,1e12)": ("at most 100,000 values",),
     "runs=0": ("runs=0: ",),
-    "-m execution.workers=1,2": ("execution must have one value in a sweep",),
+    "gamma_schedule.gammas=[0.5,1.5,-1]": ("gamma_schedule.gammas[1]=1.5: Input should be less than or equal to 1\n",),
+    "-m execution.workers=1,2": ("execution.workers must have one value in a sweep, got 1 and 2",),
     "-m force=false,true": ("force must have one value in a sweep",),
     "-m hydra.launcher._target_=mine.Launcher": ("mine.Launcher",),
     "-m --cfg job": ("only one of --multirun, --cfg",),
@@ -102,7 +103,7 @@ BAD = {
     "experiment=best": ("experiment=best", "task_similarity"),
     "estimator.prior=none": ("estimator.prior='none'", "'inclusive', 'exclusive', 'known', 'unsmoothed' or 'uniform'"),
     "estimator._target_=no.Such": ("estimator._target_=no.Such", "cannot be imported"),
-    "planner=null": ("group",),
+    "planner=null": ("planner=null", "name of an option"),
     "execution.workers=0": ("execution.workers=0", "greater than or equal to 1"),
 }
 

@@ -87,7 +87,7 @@ def test_a_version_with_intervals_shows_no_more_runs_than_claims_are_judged_on(m
 def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named() -> None:
     assert [outcome.missing_runs for outcome in drawn("pomrl_vs_adapomrl")] == [{}]
     ((line,),) = [outcome.missing_runs.values() for outcome in drawn("omrl_baselines")]
-    assert line == "1 of 3 experiments have fewer than 2 runs (sigma=0.01, estimator=oracle has 1)"
+    assert line == "1 of 3 experiments has fewer than 2 runs (sigma=0.01, estimator=oracle has 1)"
 
 
 def test_several_variants_are_drawn_by_one_call(outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:

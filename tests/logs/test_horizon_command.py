@@ -38,7 +38,7 @@ def test_what_weakens_advice_is_the_first_line_and_the_first_on_the_page(
         (["--next-state", "late"], "'late' is the state two rows later in .*if this is intended, add --accept chain"),
         (["--reward", "cost"], "write --cost cost; if this is intended, add --accept cost"),
         (["--state", "severity"], "no column 'severity'.*; available: "),
-        (["--bins", "age"], "--bins must be COLUMN=NUMBER, such as age=5, got 'age'"),
+        (["--bins", "age"], "--bins must be COLUMN=NUMBER with at least 2 bins, such as age=5, got 'age'"),
     ],
 )
 def test_what_makes_advice_void_ends_the_command_with_status_1(

@@ -214,6 +214,18 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda path: pomrl_logs.from_log(path / "log.xlsx"),
         r"must have a suffix of .*, got \.xlsx",
     ),
+    "no format that is compressed": (
+        lambda path: pomrl_logs.from_log(path / "log.gz"),
+        r"must have a suffix of .*\.ndjson, or a text format with \.gz, got \.gz",
+    ),
+    "a line that is no object": (
+        lambda path: pomrl_logs.from_log(write(path / "log.jsonl", "{}", "", "{state: 1}")),
+        r"the file cannot be read \(line 3, column 2: Expecting property name",
+    ),
+    "no log at all": (
+        lambda _: pomrl_logs.from_log(3),  # type: ignore[arg-type]
+        "a log must be a data frame, a path, or a list of these, got 3",
+    ),
     "two columns of a name": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "state," + HEAD, *("1," + line for line in LINES))),
         "2 columns 'state'; available: ",
@@ -234,6 +246,18 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda _: pomrl_logs.from_log(frame_of(t="early"), time="t"),
         "'t' is neither a number nor a",
     ),
+    "one time that is none": (
+        lambda _: pomrl_logs.from_log(frame_of(t=[1, "early"]), time="t"),
+        "row 1: the value 'early' of 't' is neither a number nor a date",
+    ),
+    "times and dates": (
+        lambda _: pomrl_logs.from_log(frame_of(t=["2025-12-31", 1.5]), time="t"),
+        "row 1: the value 1.5 of 't' is a number, but others are dates",
+    ),
+    "an episode for each row": (
+        lambda _: pomrl_logs.from_log(frame_of(e=[0, 1]).drop(columns="next_state"), episode="e"),
+        "no row has a next state; check --episode and --next-state",
+    ),
     "an end that is no state": (
         lambda _: pomrl_logs.from_log(frame_of(), ends=[7]),
         "unknown state 7 in ends; available: 0, 1",
@@ -249,6 +273,10 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "bins of texts": (
         lambda _: pomrl_logs.from_log(frame_of(state="a"), bins={"state": 3}),
         "'state' must be a number for --bins",
+    ),
+    "bins of numbers and a text": (
+        lambda _: pomrl_logs.from_log(frame_of(state=[0, "a"]), bins={"state": 3}),
+        "row 1: the value 'a' of 'state' must be a number for --bins",
     ),
     "a reward with a word": (lambda _: pomrl_logs.from_log(frame_of(reward="low")), "row 0: .* is not a finite number"),
     "files that differ": (

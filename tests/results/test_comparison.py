@@ -82,6 +82,16 @@ def test_diff_ends_as_diff_does_whether_runs_are_stored_or_not() -> None:
         status, out, err = call(diff, "sigma=0.01", bad)
         assert (status, out, err.count("\n")) == (2, "", 1), bad
     assert call(diff, "sigma=0.01")[0] == 2
+    said = "abcdef: only settings can be compared with the previous code; give B to compare with\n"
+    assert call(diff, "abcdef") == (2, "", said)
+
+
+def test_revisions_outside_of_a_repository_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    status, out, err = call(diff, "main..branch")
+    assert (status, out) == (2, "")
+    assert err.startswith("git rev-parse: fatal: not a git repository")
 
 
 @pytest.fixture

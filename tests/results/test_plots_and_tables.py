@@ -113,7 +113,7 @@ class TestTables:
         ]
         status, _, err = call(table, *words[:3])  # with the default of S
         assert (status, "no stored runs for" in err) == (1, True)
-        assert "1 of 2 selected experiments have no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
+        assert "1 of 2 selected experiments has no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
 
 
 class TestPlots:
@@ -177,6 +177,14 @@ class TestPlots:
             assert call(run, *words, "loss=mean", "S=4", "T=2", "runs=2")[0] == 0
         assert call(plot, "--col", "sigma", "--row", "start", "--name", "panels") == (0, ANY, ANY)
         assert (empty_outputs / "plots" / "panels.csv").exists()
+
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_methods_without_a_common_gamma_are_not_subtracted(self) -> None:
+        small = ("T=2", "S=3", "runs=2", "gamma_schedule=fixed,dong")
+        assert call(run, "-m", *small)[0] == 0
+        status, _, err = call(plot, "--x", "gamma", "--against", "gamma_schedule=dong")
+        assert status == 1
+        assert err.startswith("no selected experiment shares a run and a gamma with gamma_schedule=dong; ")
 
 
 class TestSummaries:

@@ -25,12 +25,12 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "headline of no variant": ("study.yaml", "title: A\nheadline: [other]\n", ("headline", "other")),
     "variant of an unknown key": ("study.yaml", ODD.format("{sgima: 0.1}"), ("variants.odd", "mine/first", "sgima")),
     "variant of a wrong value": ("study.yaml", ODD.format("{sigma: -1.0}"), ("variants.odd", "sigma=-1.0")),
-    "variant of no setting": ("study.yaml", ODD.format("{sigma: {a: 1}}"), ("variants.odd.sigma", "the dict")),
+    "variant of no setting": ("study.yaml", ODD.format("{sigma: {a: 1}}"), ("variants.odd: sigma", "the dict")),
     "variant of no function": ("study.yaml", ODD.format("even"), ("variants.odd", "@variant", "variants.py")),
     "variant that leaves its folder": (
         "study.yaml",
         ODD.replace("odd", "../odd").format("{}"),
-        ("must be printable", "../odd"),
+        ("variants.../odd: the name of a variant must be printable", "got '../odd'"),
     ),
     "two claims of one id": ("claims.py", f"{CLAIM}\n\n{CLAIM.replace('helps', 'h')}", ("helps", "'K1'")),
     "claim about no sweep": ("claims.py", CLAIM.replace('"first"', '"last"'), ("claim K1", "last", "first")),
@@ -53,7 +53,7 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "figure of nothing": (
         "figures.py",
         FIGURE.replace("return PanelGrid", "PanelGrid"),
-        ("figures.py:4", "NoneType"),
+        ("figures.py:4", "without arguments must be panels, such as a PanelGrid, got NoneType"),
     ),
     "panel of no axis": ("figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "got 'tasks'")),
     "sweep of an unknown key": ("sweeps/first.yaml", FIRST.replace("runs:", "rnus: 3\nruns:"), ("first", "rnus")),

@@ -66,13 +66,16 @@ def _print_means(experiments: Sequence[Experiment]) -> None:
 
 
 def _check_shared_settings(experiments: Sequence[Experiment]) -> None:
-    for key in ("execution", "force", "dry_run", "yes"):
-        values = [
-            experiment.execution if key == "execution" else getattr(experiment.request, key)
-            for experiment in experiments
-        ]
-        if other := [value for value in values if value != values[0]]:
-            raise ConfigError(f"{key} must have one value in a sweep, got {values[0]} and {other[0]}")
+    shared = [_shared_settings(experiment) for experiment in experiments]
+    for key, value in shared[0].items():
+        if other := [settings[key] for settings in shared if settings[key] != value]:
+            raise ConfigError(f"{key} must have one value in a sweep, got {value} and {other[0]}")
+
+
+def _shared_settings(experiment: Experiment) -> dict[str, Any]:
+    fields = {f"execution.{name}": value for name, value in vars(experiment.execution).items()}
+    request = {key: getattr(experiment.request, key) for key in ("force", "dry_run", "yes")}
+    return {"execution": type(experiment.execution).__name__, **fields, **request}
 
 
 def compute_all(experiments: Sequence[Experiment]) -> None:

@@ -77,6 +77,8 @@ def diff(
     sources = PUBLISHED.with_options(config_dir)
     if not b and (revisions := parse_range(a)):
         raise SystemExit(1 if compare_revisions(*revisions, format) else 0)
+    if a and not b and "=" not in a:
+        raise ConfigError(f"{a}: only settings can be compared with the previous code; give B to compare with")
     if b:
         pairs = [pair for other in b for pair in nearest(sides(a, sources), sides(other, sources))]
     else:
@@ -101,9 +103,8 @@ def _select_code_changes(pairs: Sequence[Pair], text: str) -> list[Pair]:
     code_changes = [(a, b) for a, b in pairs if {*differences([a.settings, b.settings])} <= {"code"}]
     if pairs and not code_changes:
         changed = ", ".join(key for key in differences([side.settings for side in pairs[0]]) if key != "code")
-        raise ConfigError(
-            f"{text}: results of the previous code also differ in {changed}; give both A and B, with code=all"
-        )
+        start = f"{text or 'the defaults'}: results of the previous code also differ in {changed}"
+        raise ConfigError(f"{start}; give both A and B, with code=all")
     return code_changes
 
 
@@ -233,7 +234,7 @@ def _git(*arguments: str) -> bytes:
     except FileNotFoundError as error:
         raise ConfigError("git must be installed to compare revisions") from error
     except subprocess.CalledProcessError as error:
-        name = next(word for word in arguments if word.isalpha())
+        name = next(word for word in arguments if word[0].isalpha())
         lines = error.stderr.decode().strip().splitlines()
         raise ConfigError(f"git {name}: {lines[-1] if lines else error}") from error
 

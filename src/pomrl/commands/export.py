@@ -91,9 +91,7 @@ def _needed_files(study: Study, experiments: Sequence[Experiment]) -> list[Path]
     modules_beside = {path.resolve() for path in own_modules(modules, importer=study.name).values()}
     files = sorted({*code_files, *modules_beside, *chain.from_iterable(map(data_files, experiments))})
     if outside := [path for path in files if not path.is_relative_to(root) or folder == root]:
-        raise ConfigError(
-            f"{outside[0]}: not below the current folder; run pomrl export in a folder above all files of the study"
-        )
+        raise ConfigError(f"the current folder must be above all files of the study, got {root} for {outside[0]}")
     return [path.relative_to(root) for path in files]
 
 

@@ -25,6 +25,8 @@ def overrides(settings: Mapping[str, Any]) -> list[str]:
 def axes(settings: Mapping[str, Any]) -> list[str]:
     """Format settings as overrides, sweeping over the elements of sequences."""
     values = {name: value if _is_sequence(value) else [value] for name, value in settings.items()}
+    if empty := [name for name, elements in values.items() if not len(elements)]:
+        raise ConfigError(f"{key(empty[0])} must have at least one value, got {settings[empty[0]]!r}")
     return [
         f"{key(name)}={','.join(_text(name, element) for element in elements)}" for name, elements in values.items()
     ]

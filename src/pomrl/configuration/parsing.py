@@ -161,12 +161,18 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
 
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
-    first, location = errors[0], errors[0]["loc"][:1]
-    key = prefix + str(location[0]) if location else prefix.rstrip(".")
+    first, place = errors[0], _place(errors[0]["loc"])
+    key = prefix + place[0] + "".join(f"[{index}]" for index in place[1:]) if place else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":
         return unknown_key(f"{key}={first['input']!r}", key, [prefix + name for name in keys])
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is missing"
-    messages = (error["msg"].removeprefix("Value error, ") for error in errors if error["loc"][:1] == location)
-    where = f"{key}={first['input']!r}" if location else key
+    same = (error for error in errors if _place(error["loc"])[: len(place)] == place)
+    messages = (error["msg"].removeprefix("Value error, ") for error in same)
+    where = f"{key}={first['input']!r}" if place else key
     return f"{where}: {' or '.join(dict.fromkeys(messages))}"
+
+
+def _place(location: Sequence[str | int]) -> tuple[Any, ...]:
+    """Return the field of an error, and its indices in lists."""
+    return (*map(str, location[:1]), *(part for part in location[1:] if isinstance(part, int)))

@@ -117,8 +117,9 @@ class Study:
         if name in self.sweeps:
             return name if self.is_shipped and self.name == PAPER else f"{self.name}/{name}"
         if "/" not in name:
+            available = ", ".join(self.sweeps) or "none"
             raise ConfigError(
-                f"{self.argument}: unknown sweep {name!r}; available in {SWEEPS}/: {', '.join(self.sweeps)}"
+                f"{self.argument}: unknown sweep {name!r}; available in {SWEEPS}/{self.name}/: {available}"
             )
         if name not in names(self.sources):
             raise ConfigError(f"{self.argument}: unknown sweep {name!r}, neither of this study nor of a shipped one")
@@ -155,7 +156,7 @@ class Study:
             try:
                 return of_keys(name, value)
             except ConfigError as error:
-                raise ConfigError(f"{where}.{error}") from error
+                raise ConfigError(f"{where}: {error}") from error
         module, _, function = ("variants." * ("." not in value) + value).rpartition(".")
         file = f"{module.replace('.', '/')}.py"
         variant = getattr(self.module(module), function, None) if (self.folder / file).is_file() else None
@@ -276,7 +277,8 @@ def read_study(folder: Path) -> Study:
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
     if unknown := [name for name in config.headline if name not in config.variants]:
-        raise ConfigError(f"{path}: headline: unknown variant {unknown[0]}; available: {', '.join(config.variants)}")
+        available = ", ".join(config.variants) or "none"
+        raise ConfigError(f"{path}: headline: unknown variant {unknown[0]}; available: {available}")
     return Study(folder, config)
 
 

@@ -49,7 +49,7 @@ class Variant:
     def __post_init__(self) -> None:
         if not self.name.isprintable() or not {*self.name}.isdisjoint("/\\") or self.name.startswith("."):
             raise ConfigError(
-                f"the name of a variant must be printable, without / or \\, not starting with a dot, got {self.name!r}"
+                f"the name of a variant must be printable, without / or \\, and not start with a dot, got {self.name!r}"
             )
 
     def sets(self, override: str, options: Mapping[str, str]) -> bool:

@@ -72,8 +72,9 @@ class Figure:
         """Draw a version; ValueError without stored rows or a returned `Drawing`."""
         drawing = self.draw(sweeps, "ci") if with_intervals else self.draw(sweeps)
         if not isinstance(drawing, Drawing):
+            kind = type(drawing).__name__
             raise ValueError(
-                f"a figure must return a Drawing (or panels, without arguments), got {type(drawing).__name__}"
+                f"a figure with arguments must return a Drawing, got {kind}; for panels, omit the arguments"
             )
         return drawing
 
@@ -105,6 +106,9 @@ def figure(
 
 
 def _figure_of_panels(name: str, docstring: str, panels: Any, module: str) -> Figure:
+    if not (hasattr(panels, "series") and hasattr(panels, "draw")):
+        kind = type(panels).__name__
+        raise TypeError(f"{name}: a figure without arguments must be panels, such as a PanelGrid, got {kind}")
     return Figure(name, _add_bands(docstring, panels.series), panels.draw, module, panels.series)
 
 

@@ -84,6 +84,8 @@ def draw(
     if options and x == "task" and options.tasks != "all":
         raise ValueError(f"task must be all if x is the task, got {options.tasks}; choose another x, such as gamma")
     options = options or PlotOptions()
+    if options.kind not in BAND_NAMES:
+        raise ValueError(f"band must be one of {', '.join(BAND_NAMES)}, got {options.kind!r}")
     varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     if x == y:
         raise ValueError(f"x and y must differ, got {y} for both; choose another --x")
@@ -150,12 +152,15 @@ def _subtract(
 ) -> pd.DataFrame:
     frame = frame.assign(counterpart=frame["experiment"].map(counterparts))
     methods = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
-    pairs = frame.loc[frame["experiment"] != frame["counterpart"]].merge(methods, on=["counterpart", *pair])
-    if pairs.empty:
-        method = ", ".join(f"{key}={value}" for key, value in against.items())
+    others = frame.loc[frame["experiment"] != frame["counterpart"]]
+    method = ", ".join(f"{key}={value}" for key, value in against.items())
+    if others.empty:
         raise ValueError(
             f"all selected experiments have {method}, the reference method; select others to compare with it"
         )
+    pairs = others.merge(methods, on=["counterpart", *pair])
+    if pairs.empty:
+        raise ValueError(f"no selected experiment shares a {' and a '.join(pair)} with {method}; choose another --x")
     return pairs.assign(**{y: pairs[y] - pairs["other"]})
 
 

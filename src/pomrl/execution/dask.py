@@ -128,6 +128,9 @@ def _scheduler(named: str | None) -> str:
         asyncio.run(asyncio.wait_for(identity(address), CONNECT_SECONDS))
         return address
     except Exception as error:  # Dask may raise anything, depending on the server
+        if "://" not in named and not Path(named).is_file():
+            what = "must be tcp://HOST:PORT, tls://HOST:PORT or an existing scheduler file"
+            raise ExecutionError(f"{source}{named}: {what}") from error
         with_these = " to these certificates" if address.startswith("tls:") else ""
         raise ExecutionError(f"{source}{named}: no Dask scheduler answers{with_these}") from error
 

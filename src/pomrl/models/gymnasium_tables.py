@@ -50,7 +50,7 @@ def _entries(table: Any) -> list[np.ndarray]:
     outcomes = [(s, a, *outcome) for s, a, outcome in _outcomes(table)]
     columns = list(zip(*outcomes, strict=True))
     if not columns:
-        raise ValueError("P[s][a] must list tuples (probability, next state, reward, end), got none")
+        raise ValueError("P[s][a] must list tuples (probability, next state, reward, terminated), got none")
     S = len(table)
     for s, a, p, t, r, done in outcomes:
         if not _is_index(a, None):
@@ -59,7 +59,7 @@ def _entries(table: Any) -> list[np.ndarray]:
             )
         if not (_is_index(t, S) and _is_flag(done)):
             raise ValueError(
-                f"P[{s}][{a}] must have a next state of 0, ..., {S - 1} and an end of True or False, "
+                f"P[{s}][{a}] must have a next state of 0, ..., {S - 1} and True or False for terminated, "
                 f"got ({p!r}, {t!r}, {r!r}, {done!r})"
             )
     kinds = (int, int, float, int, float, bool)
@@ -76,11 +76,13 @@ def _outcomes(table: Any) -> list[tuple[int, Any, Any]]:
             entries += [(s, a, outcome) for a in _actions(table[s]) for outcome in table[s][a]]
         except (LookupError, TypeError) as error:
             raise ValueError(
-                f"P[{s}][a] must list tuples (probability, next state, reward, end) for each action a ({error})"
+                f"P[{s}][a] must list tuples (probability, next state, reward, terminated) for each action a ({error})"
             ) from error
     for s, a, outcome in entries:
         if not (isinstance(outcome, Sequence | np.ndarray) and len(outcome) == 4):
-            raise ValueError(f"P[{s}][{a}] must list tuples (probability, next state, reward, end), got {outcome!r}")
+            raise ValueError(
+                f"P[{s}][{a}] must list tuples (probability, next state, reward, terminated), got {outcome!r}"
+            )
     return entries
 
 

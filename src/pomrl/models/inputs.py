@@ -196,7 +196,7 @@ def _check_every_state(legal: Bool[np.ndarray, "..."]) -> None:
         name = f"state {state}{f' of model {model[0]}' if model else ''}"
         raise ValueError(
             f"{name} has no allowed action: all rows are 0, rewards are -inf or masked, or `allowed` is false; "
-            f"an end must have P[{state}, :, {state}] = 1 and R[{state}] = 0"
+            f"a terminal state must have P[{state}, :, {state}] = 1 and R[{state}] = 0"
         )
 
 
@@ -225,9 +225,10 @@ def _warn_normalised(distance: Float[np.ndarray, "..."], rounding: float) -> Non
     if (distance > rounding).any():
         index = np.unravel_index(int(distance.argmax()), distance.shape)
         location = ", ".join(str(int(i)) for i in index)
+        n = int((distance > rounding).sum())
         warn(
-            f"{int((distance > rounding).sum())} rows of P were divided by their sums, which differ from 1 by up to "
-            f"{distance.max():.1e} (P[{location}]); tolerance=0 refuses them"
+            f"P was normalised: {n} row sum{'s' * (n > 1)} differed from 1, by up to {distance.max():.1e} "
+            f"(P[{location}]); tolerance=0 refuses such rows"
         )
 
 
@@ -298,7 +299,7 @@ def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray,
     """
     values = input_checks.float64(gammas, "gammas")
     if values.ndim != 1 or not values.size:
-        raise ValueError(f"gammas must be a sequence of discount factors, got the shape {list(values.shape)}")
+        raise ValueError(f"gammas must be a non-empty sequence of discount factors, got shape {list(values.shape)}")
     input_checks.check_gammas(values, undiscounted=True)
     near = (values > MAX_GAMMA) & (values < 1.0)
     input_checks.refuse(near, values, "gamma", "is nearer to 1 than 1e-9, where values lose their digits; 1 is allowed")

@@ -254,7 +254,7 @@ def plan(
     """
     if R is None:
         if axes is not None:
-            raise ValueError(f"axes must be None with Gymnasium's dictionary, got {axes!r}")
+            raise ValueError(f"axes must be None without R, got {axes!r}; with an array or matrices, also give R")
         return from_gymnasium(P, allowed=allowed, tolerance=tolerance).plan(gammas)
     arrays = read_arrays(P, R, axes, allowed, tolerance)
     if arrays.R.ndim == 2:

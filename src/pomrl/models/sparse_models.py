@@ -63,7 +63,8 @@ def dense(rows: sparse.csr_array) -> Float[np.ndarray, "S A S"]:
     """Return the rows as an array; ValueError above `DENSE_BYTES`."""
     S, A = model_size(rows)
     if 8 * S * A * S > DENSE_BYTES:
-        raise ValueError(f"a model must be smaller for gamma = 1, got S, A = {S}, {A}; choose a gamma below 1")
+        limit = f"S A S must be at most {DENSE_BYTES // 8:,} for gamma = 1"
+        raise ValueError(f"{limit}, got S = {S:,}, A = {A:,}; choose a gamma below 1")
     return rows.toarray().reshape(S, A, S)
 
 

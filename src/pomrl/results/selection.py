@@ -136,7 +136,8 @@ def choose(
         problem = f"{store.root().absolute()}: no stored runs{' for ' * bool(request)}{request}"
         raise StoreError("; ".join([problem, *(notes or ["run `pomrl run` to compute them"])]))
     if n_empty := sum(not match.runs for match in resolved):
-        notes.append(f"{n_empty} of {number_of(len(resolved), 'selected experiment')} have no runs")
+        verb = "has" if n_empty == 1 else "have"
+        notes.append(f"{n_empty} of {number_of(len(resolved), 'selected experiment')} {verb} no runs")
     settings = [{**match.settings(), "code": match.code, "signature": match.stored.signature} for match in matches]
     varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
     for key in ("code", "signature"):  # if settings alone do not distinguish them

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pomrl import store
-from pomrl.configuration.composed import unknown_key
+from pomrl.configuration.composed import number_of, unknown_key
 from pomrl.configuration.sweeps import Setting
 from pomrl.results.result import NotInSweepError, Result
 from pomrl.science.gamma_star import HindsightChoice
@@ -173,15 +173,16 @@ def load_sweep(settings: Sequence[Setting], max_runs: int | None = None) -> Swee
         complete = stored.complete()
         if complete < requested_runs:
             varied = ", ".join(f"{key}={value}" for key, value in setting.varied.items())
-            incomplete.append(f"{varied} has {complete}")
+            incomplete.append(f"{varied or 'it'} has {complete}")
         try:
             if runs := min(max_runs, complete):
                 table = store.load(setting.experiment, runs)
                 results.append(Result.of_table(table, settings=setting.varied, stored=stored))
         except store.StoreError as error:
             warnings.warn(str(error), store.StoreWarning, stacklevel=2)
-    few = f"{len(incomplete)} of {len(settings)} experiments have fewer than {requested_runs} runs"
-    notes = (f"{few} ({incomplete[0]})",) if incomplete else ()
+    verb = "has" if len(incomplete) == 1 else "have"
+    few = f"{len(incomplete)} of {number_of(len(settings), 'experiment')} {verb} fewer than"
+    notes = (f"{few} {number_of(requested_runs, 'run')} ({incomplete[0]})",) if incomplete else ()
     values = [tuple(result.settings.values()) for result in results]
     return SweepResults(tuple(settings[0].varied), values, results, requested_runs=requested_runs, notes=notes)
 

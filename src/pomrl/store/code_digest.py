@@ -264,7 +264,7 @@ def _digest_of_data(name: str, value: Any) -> str:
     if is_alias or isinstance(value, DATA):
         return f"{kind} {value!r}"
     raise ConfigError(
-        f"{name} must be data (numbers, text, numeric arrays, containers), got a {kind}; "
+        f"{name} must be data (numbers, text, numeric arrays, containers), got {kind}; "
         f"make it a field of the notebook class, or move the class into a module"
     )
 

@@ -28,8 +28,8 @@ def board(file: Path | None = None, *, output: Path | None = None, workers: int 
     """Rank learners on the problems of the board, including yours.
 
     Args:
-        file: A file with your learner: NAME.py with classes of ModelEstimator, or NAME.yaml if it needs keys.
-        output: The folder of the page and the table; by default outputs/board.
+        file: A file with your learner: NAME.py with subclasses of ModelEstimator, or NAME.yaml if it needs keys.
+        output: The folder of the page and the table (default: outputs/board).
         workers: The number of processes; by default one for each core.
 
     Raises:
