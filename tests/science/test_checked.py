@@ -93,13 +93,13 @@ GROUPS |= {SCHEDULE: "gamma_schedule", PolicyIteration: "planner", AGENT: "agent
 @pytest.mark.parametrize(
     ("cls", "method", "change", "message"),
     [
-        (ESTIMATOR, "prior_model", lambda h: h[:, :1], r"in task 1 must return an array .* as h, got \(4, 1, 2, 4\)"),
+        (ESTIMATOR, "prior_model", lambda h: h[:, :1], r"in task 1 must return an array .* as h, got \[4, 1, 2, 4\]"),
         (ESTIMATOR, "prior_model", lambda h: 1.5 * h, r"the sum of the row h\[0, 0, 0\] = 1\.[45]\d* is not 1"),
         (ESTIMATOR, "learn", part("P_o_hat", with_nan), r"in task 1: h\[2, 0, 0, 0\] = nan"),
         (ESTIMATOR, "mixing_rate", with_nan, r"in task 1: alpha\[2, 0, 0\] = nan is not between 0 and 1"),
         (ESTIMATOR, "similarity_estimate", lambda deviation: -deviation, r"deviation\[0, 0, 0\] = -0\.5 is not finite"),
         (ESTIMATOR, "assess", lambda estimate: estimate[:2], "in task 1 must return Estimate, got tuple"),
-        (MODEL, "estimate", lambda P: P[:, :1], r"estimate in task 1 must return .*, got \(4, 1, 2, 4\)"),
+        (MODEL, "estimate", lambda P: P[:, :1], r"estimate in task 1 must return .*, got \[4, 1, 2, 4\]"),
         (MODEL, "estimate", lambda P: 1.5 * P, r"estimate in task 1: the sum of the row \[0, 0, 0\] = 1\.[45]"),
         (SCHEDULE, "select", lambda gamma: gamma + 0.05, r"in task 1: \[0, 1\] = 0\.95\d* is not between 0 and 0.9"),
         (TASKS, "draw", part("R", lambda R: (R > 0.5).astype(np.int64)), "float64 as R, got array of int64"),

@@ -126,7 +126,7 @@ def test_bad_models_are_refused_by_their_first_bad_index(name: str, index: Any, 
 
 def test_models_whose_shapes_do_not_fit_are_refused():
     check = inspect.unwrap(check_models)  # as it is without run-time checks of shapes
-    with pytest.raises(ValueError, match=r"got \(4, 3, 2, 3\) and \(4, 3, 3\)"):
+    with pytest.raises(ValueError, match=r"got \[4, 3, 2, 3\] and \[4, 3, 3\]"):
         check(np.full((4, 3, 2, 3), 1 / 3), np.zeros((4, 3, 3)))
-    with pytest.raises(ValueError, match=r"got \(3, 2, 4\) and \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"got \[3, 2, 4\] and \[3, 2\]"):
         check(np.full((3, 2, 4), 0.25), np.zeros((3, 2)))

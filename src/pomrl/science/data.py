@@ -208,7 +208,7 @@ class Trajectories(Data):
         if m * self.length > MAX_TRANSITIONS:
             raise ValueError(
                 f"m trajectories of a batch must have at most {MAX_TRANSITIONS} transitions in total, got m={m} of "
-                f"length {self.length}; reduce m"
+                f"length {self.length}; reduce m or data.length"
             )
 
     def draw(self, rngs: Generators, P: TaskModels, m: int, batches: int) -> Counts:

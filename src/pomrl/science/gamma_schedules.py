@@ -64,7 +64,7 @@ def regret_upper_bound(gamma: Numbers, C: Numbers, gamma_eval: Numbers) -> Value
     """
     gamma, gamma_eval = np.asarray(gamma, float), np.asarray(gamma_eval, float)
     if not np.all((gamma >= 0) & (gamma <= gamma_eval) & (gamma_eval < 1)):
-        raise ValueError(f"0 <= gamma <= gamma_eval < 1 must hold, got gamma={gamma}, gamma_eval={gamma_eval}")
+        raise ValueError(f"gamma must be in [0, gamma_eval], and gamma_eval below 1, got {gamma} and {gamma_eval}")
     return 1.0 / (1.0 - gamma_eval) - 1.0 / (1.0 - gamma) + C * gamma / (1.0 - gamma) ** 2
 
 

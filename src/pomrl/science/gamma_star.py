@@ -68,6 +68,6 @@ def in_hindsight(table: "pandas.DataFrame", schedule: Hindsight) -> "pandas.Data
     """
     loss, gammas = loss_array(table)
     if gammas.tolist() != schedule.gammas:
-        raise ValueError(f"the table must have the discount factors of {schedule}, got {gammas.tolist()}")
+        raise ValueError(f"the table must have the discount factors {schedule.gammas}, got {gammas.tolist()}")
     index = hindsight_index(loss, schedule.scope, schedule.choice).ravel()
     return table.iloc[np.arange(len(index)) * len(gammas) + index].reset_index(drop=True)

@@ -108,7 +108,7 @@ class Criterion:
         actions = input_checks.policies(policies, S, A)
         if actions.ndim not in (3, 3 + (self.horizon is not None)) or len(actions) != len(R):
             shapes = "[M, G, S]" if self.horizon is None else "[M, G, S] or [M, G, h, S]"
-            raise ValueError(f"policy must be {shapes} with M = {len(R)}, got {actions.shape}")
+            raise ValueError(f"policy must be {shapes} with M = {len(R)}, got {list(actions.shape)}")
         M, G = actions.shape[:2]
         model, index = np.repeat(np.arange(M), G), np.arange(M * G).reshape(M, G)
         if self.horizon is None:
@@ -172,5 +172,5 @@ def planning_loss(
     if not 0.0 <= gamma_eval <= 1.0:
         raise ValueError(f"gamma_eval must be between 0 and 1, got {gamma_eval}")
     if V_star is not None and (V_star := input_checks.float64(V_star, "V_star")).shape != R.shape[:2]:
-        raise ValueError(f"V_star must be [M, S] = {R.shape[:2]}, got {V_star.shape}")
+        raise ValueError(f"V_star must be [M, S] = {list(R.shape[:2])}, got {list(V_star.shape)}")
     return Criterion(gamma_eval, norm).planning_loss(P, R, policy, V_star)

@@ -65,10 +65,10 @@ class Planner(Component):
             input_checks.float64(gammas, "gammas"),
         )
         if P.ndim != 4:
-            raise ValueError(f"P must be [M, S, A, S], got {P.shape}")
+            raise ValueError(f"P must be [M, S, A, S], got {list(P.shape)}")
         check_models(P, R)
         if gammas.ndim == 0 or gammas.shape[:-1] not in ((), (len(P),)) or not gammas.shape[-1]:
-            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)} and G >= 1, got {gammas.shape}")
+            raise ValueError(f"gammas must be [G] or [M, G] with M = {len(P)} and G >= 1, got {list(gammas.shape)}")
         gammas = np.broadcast_to(gammas, (len(P), gammas.shape[-1]))
         check_gammas(gammas, undiscounted=True)
         if self.looks_ahead is None and (is_undiscounted := gammas == 1.0).any():

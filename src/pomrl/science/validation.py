@@ -56,8 +56,8 @@ class ComponentOutput:
             kind = f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
             self._refuse(field, f"an array of {np.dtype(dtype)}", kind)
         if value.shape not in shapes:
-            allowed = " or ".join(map(str, dict.fromkeys(shapes)))
-            self._refuse(field, f"an array of shape {allowed}", str(value.shape))
+            allowed = " or ".join(str(list(shape)) for shape in dict.fromkeys(shapes))
+            self._refuse(field, f"an array of shape {allowed}", str(list(value.shape)))
 
     def check_range(self, values: np.ndarray, low: float, high: float, field: str = "", label: str = "") -> None:
         """Raise a ComponentError for a value outside [low, high], or NaN."""
@@ -258,11 +258,11 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
     problem.stream.check(problem.T, problem.task_distribution)
     problem.data.check(problem.m)
     problem.meta_batch.check(problem.data, problem.m)
-    if problem.data.is_adaptive and (problem.trials > 1 or problem.meta_batch != Own()):
-        raise ValueError(
-            f"trials must be 1 and meta_batch must be own if a learner collects its data, got {problem.trials} and "
-            f"{type(problem.meta_batch).__name__}; set trials=1 meta_batch=own"
-        )
+    if problem.data.is_adaptive and problem.trials > 1:
+        raise ValueError(f"trials must be 1 if a learner collects its data, got {problem.trials}")
+    if problem.data.is_adaptive and problem.meta_batch != Own():
+        name = type(problem.meta_batch).__name__
+        raise ValueError(f"meta_batch must be own if a learner collects its data, got {name}; set meta_batch=own")
     if problem.data.is_adaptive and problem.reward_model != "known":
         raise ValueError(
             "reward_model must be known if a learner collects its data, "
@@ -300,16 +300,23 @@ def _check_criterion(problem: Problem, method: Method) -> None:
             "set gamma_eval=0.99"
         )
     if problem.data.is_adaptive and problem.gamma_eval == 1.0:
-        raise ValueError("gamma_eval must be below 1 if a learner collects its data, got 1; set data.behaviour=uniform")
+        raise ValueError("gamma_eval must be below 1 if a learner collects its data, got 1; set gamma_eval=0.99")
     start = problem.criterion.start
     if start is not None and (len(start) != problem.S or not abs(sum(start) - 1.0) <= 1e-9 or min(start) < 0.0):
         raise ValueError(
-            f"start must be a state from 0 to {problem.S - 1} or {problem.S} probabilities with sum 1, "
-            f"got {problem.start}"
+            f"start must be a state from 0 to {problem.S - 1}, or {problem.S} probabilities with sum 1, "
+            f"got {_as_written(problem.start)}"
         )
     if problem.start is not None and problem.loss == "max" and not method.is_measured:
-        raise ValueError(f"start must be null with loss=max, got {problem.start}; set loss=mean")
+        raise ValueError(f"start must be null with loss=max, got {_as_written(problem.start)}; set loss=mean")
     steps, horizon = method.planner.looks_ahead, problem.horizon
     if steps is not None and (horizon is None or steps > horizon):
         name = type(method.planner).__name__
-        raise ValueError(f"horizon must be at least {steps}, the steps of planner {name}, got {horizon}")
+        raise ValueError(f"horizon must be at least {steps}, the steps of planner {name}, got {_as_written(horizon)}")
+
+
+def _as_written(value: int | Sequence[float] | None) -> str:
+    """Return a value as YAML has it: null for None, and a list for a tuple."""
+    if value is None:
+        return "null"
+    return str(value) if isinstance(value, int) else str(list(value))

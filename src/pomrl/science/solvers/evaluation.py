@@ -140,7 +140,7 @@ def distinct_policy_values(
     """
     policies = input_checks.policies(policies, *R.shape[-2:])
     if policies.ndim != 3 or len(policies) != len(R):
-        raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, got {policies.shape}")
+        raise ValueError(f"policy must be [M, G, S] with M = {len(R)}, got {list(policies.shape)}")
     M, G, S = policies.shape
     is_new = _differs_from_previous(policies)
     position = np.flatnonzero(is_new)

@@ -35,7 +35,7 @@ def policies(values: Shaped[np.ndarray, "..."] | Sequence[Any], S: int, A: int) 
     if array.dtype.kind not in "iu":
         raise ValueError(f"policy must be an array of integers, got the dtype {array.dtype}")
     if array.shape[-1:] != (S,):
-        raise ValueError(f"policy must be [..., S] with S = {S}, got {array.shape}")
+        raise ValueError(f"policy must be [..., S] with S = {S}, got {list(array.shape)}")
     if array.min(initial=0) < 0 or array.max(initial=0) >= A:
         refuse((array < 0) | (array >= A), array, "policy", f"is not one of the {A} actions")
     return array.astype(np.int16, copy=False)
@@ -91,7 +91,7 @@ def check_shapes(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> No
 
 
 def _shape_error(P: Float[np.ndarray, "..."], R: Float[np.ndarray, "..."]) -> ValueError:
-    return ValueError(f"P must be [..., S, A, S] and R [..., S, A], got {P.shape} and {R.shape}")
+    return ValueError(f"P must be [..., S, A, S] and R [..., S, A], got {list(P.shape)} and {list(R.shape)}")
 
 
 def check_finite(R: Float[np.ndarray, "..."]) -> None:
@@ -108,8 +108,10 @@ def check_gammas(gammas: Float[np.ndarray, "..."], *, undiscounted: bool = False
 def check_policies(policies: Any, shape: tuple[int, ...], A: int, planner: str) -> None:
     """Raise a ValueError unless policies have this shape and valid actions."""
     if not isinstance(policies, np.ndarray) or policies.dtype.kind not in "iu" or policies.shape != shape:
-        kind = f"{policies.dtype} {policies.shape}" if isinstance(policies, np.ndarray) else type(policies).__name__
-        raise ValueError(f"{planner} must return an array of integers of shape {shape}, got {kind}")
+        kind = (
+            f"{policies.dtype} {list(policies.shape)}" if isinstance(policies, np.ndarray) else type(policies).__name__
+        )
+        raise ValueError(f"{planner} must return an array of integers of shape {list(shape)}, got {kind}")
     if policies.min(initial=0) < 0 or policies.max(initial=0) >= A:
         bad = (policies < 0) | (policies >= A)
         refuse(bad, policies, f"{planner}: policy", f"is not one of the {A} actions")

@@ -88,7 +88,7 @@ class Switch(TaskStream):
     def check(self, T: int, distribution: TaskDistribution) -> None:
         super().check(T, distribution)
         if self.at[-1] > T:
-            raise ValueError(f"stream.at must be at most T={T}, got {list(self.at)}")
+            raise ValueError(f"the tasks of stream.at must be at most T={T}, got {self.at[-1]}")
 
     def means(self, rng: np.random.Generator, mean: MeanModel, distribution: RandomChains) -> Iterator[MeanModel]:
         new_means = [distribution.another_mean(rng, mean) for _ in self.at]

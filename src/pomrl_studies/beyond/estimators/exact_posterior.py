@@ -21,9 +21,7 @@ class ExactPosterior(ModelEstimator):
 
     def estimate(self, memory: Memory, batch: Batch, truth: Truth) -> Models:
         if truth.candidates is None:
-            raise ValueError(
-                "the estimator ExactPosterior needs tasks with finitely many models; choose a family of tasks"
-            )
+            raise ValueError("estimator ExactPosterior needs a task_distribution of finitely many models")
         return posterior_mean(batch.counts, truth.candidates)
 
 
