@@ -339,6 +339,8 @@ def tabulate(  # noqa: PLR0913  (the options of `table`)
         raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}, got {statistic!r}")
     if not (rows or columns or best):
         return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
+    if best not in (None, "bold"):
+        raise ValueError(f"best must be 'bold' or None, got {best!r}")
     if best and not (rows and columns):
         raise ValueError("best needs rows and columns; set both, such as rows=sigma and columns=estimator")
     if against:

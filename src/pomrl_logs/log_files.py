@@ -36,14 +36,14 @@ class TableSource:
     frame: "pd.DataFrame"
     where: str
     """The path, or "the log" for a data frame."""
-    line: int | None = None
-    """The line number minus the index of a row; None without lines."""
+    has_lines: bool = False
+    """Whether the index of the frame is the number of the line; otherwise of the row."""
     separator: str = ","
     findings: tuple[Finding, ...] = ()
 
     def label(self, row: int) -> str:
         number = int(self.frame.index[row])
-        return f"row {number}" if self.line is None else f"line {self.line + number}"
+        return f"{'line' if self.has_lines else 'row'} {number}"
 
 
 def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
@@ -60,7 +60,7 @@ def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
     if suffix == ".parquet":
         return TableSource(_read_or_refuse(path, lambda: pd.read_parquet(path)).reset_index(drop=True), str(path))
     if suffix in (".jsonl", ".ndjson"):
-        return TableSource(_from_lines(path), str(path), 0)
+        return TableSource(_from_lines(path), str(path), has_lines=True)
     if suffix in (".csv", ".tsv", ".txt"):
         return _from_text(path, is_named)
     *names, compressed = FORMATS
@@ -128,7 +128,13 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
     options |= {"dtype": "str", "keep_default_na": False, "skiprows": before}
     frame = _read_or_refuse(path, lambda: pd.read_csv(path, sep=separator, **options)) if len(lines) else pd.DataFrame()
     frame = frame.reindex(columns=range(len(names))).set_axis(names, axis=1).set_axis(lines)
-    return TableSource(frame, str(path), 0, separator, _comment_findings(path, like_rows[len(names)]))
+    return TableSource(
+        frame,
+        str(path),
+        has_lines=True,
+        separator=separator,
+        findings=_comment_findings(path, like_rows[len(names)]),
+    )
 
 
 def _comment_findings(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
@@ -153,7 +159,7 @@ def _records(
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], list[int], Mapping[int, list[int]]]:
     """Return each record's last line and field count, and skipped lines.
 
-    Skipped lines are a list of comments, and all by field count.
+    Skipped lines are comments, as a list and by field count; blank lines are no records.
     """
     with _open(path) as file:
         for _ in range(skipped + 1):
@@ -161,14 +167,16 @@ def _records(
         text = file.read()
     ends, counts, comments, by_fields = [], [], [], defaultdict[int, list[int]](list)
     quoted = csv.reader(io.StringIO(text, newline=""), delimiter=separator) if '"' in text else None
-    for number, line in enumerate(text.split("\n") if quoted is None else quoted, 1):
+    plain = text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if quoted is None else []
+    blanks = " \t".replace(separator, "")
+    for number, line in enumerate(plain if quoted is None else quoted, 1):
         line_number = skipped + 1 + (number if quoted is None else quoted.line_num)
         first = line if isinstance(line, str) else (line or [""])[0]
         fields = line.count(separator) + 1 if isinstance(line, str) else len(line)
-        if first.startswith("#") or (isinstance(line, str) and not line.strip()):
-            comments += [line_number] if first.strip() else []
+        if first.startswith("#"):
+            comments.append(line_number)
             by_fields[fields].append(line_number)
-        elif line:
+        elif first.strip(blanks) or (quoted is not None and fields > 1):  # pandas skips blank lines
             ends.append(line_number)
             counts.append(fields)
     return np.array(ends, int), np.array(counts, int), comments, by_fields

@@ -116,6 +116,8 @@ def read_log(
     binned = [*name_list(roles.state), *name_list(roles.action)]
     if unknown := [name for name in bins or () if name not in binned]:
         raise ValueError(f"unknown column {unknown[0]!r} in bins; available: {', '.join(map(repr, binned))}")
+    if few := [(name, count) for name, count in (bins or {}).items() if count < 2]:
+        raise ValueError(f"the number of bins must be at least 2, got {few[0][1]} for {few[0][0]!r}")
     about += [line for source in sources for line in source.findings]
     table = LogTable(whole, sources, frozenset(missing), bins or {}, about)
     if not len(table.frame):

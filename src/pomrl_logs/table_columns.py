@@ -134,7 +134,7 @@ class LogTable:
     def label(self, row: int) -> str:
         if len(self.sources) == 1:
             number = int(self.frame.index[row])
-            return f"{'row' if self.sources[0].line is None else 'line'} {number}"
+            return f"{'line' if self.sources[0].has_lines else 'row'} {number}"
         offset = int(self.frame.index[row])
         for source in self.sources:
             if offset < len(source.frame):

@@ -26,6 +26,11 @@ def write(path: Path, *lines: str) -> Path:
     return path
 
 
+def with_lone_returns(path: Path) -> Path:
+    (path / "log.csv").write_bytes("\r".join([HEAD, *LINES]).encode())
+    return path / "log.csv"
+
+
 def as_jsonl(path: Path) -> Path:
     rows = [dict(zip(HEAD.split(","), line.split(","), strict=True)) for line in LINES]
     return write(path / "log.jsonl", *(json.dumps(row | {"reward": float(row["reward"])}) for row in rows))
@@ -58,6 +63,11 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "quotes": lambda path: write(path / "log.csv", HEAD, 't,"007","None","1.5",07', *LINES[1:]),
     "a mark of the encoding": lambda path: write(path / "log.csv", "\ufeff" + HEAD, *LINES),
     "blanks": lambda path: write(path / "log.csv", HEAD.replace(",", " , "), *(x.replace(",", " ,") for x in LINES)),
+    "lines that end with a return alone": with_lone_returns,
+    "blank lines": lambda path: write(
+        path / "log.tsv", *(x.replace(",", "\t") for x in [HEAD, LINES[0], "  ", *LINES[1:]])
+    ),
+    "blank lines and quotes": lambda path: write(path / "log.csv", HEAD, "  ", 't,"007","None","1.5",07', *LINES[1:]),
     "another column": lambda path: write(path / "log.csv", "note," + HEAD, *(f'"a,b",{line}' for line in LINES)),
     "decimal commas": lambda path: write(
         path / "log.csv", HEAD.replace(",", ";"), *(x.replace(",", ";").replace("1.5", "1,5") for x in LINES)
@@ -208,6 +218,12 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "# c", HEAD, "# d", LINES[0], "t,1")),
         "line 5 must have 5 fields, like the header, got 2",
     ),
+    "a row of tabs alone": (
+        lambda path: pomrl_logs.from_log(
+            write(path / "log.tsv", *(line.replace(",", "\t") for line in [HEAD, LINES[0], ",,,,", LINES[1]]))
+        ),
+        r"log\.tsv: line 3: .*",
+    ),
     "a header alone": (lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD)), "the table has no rows"),
     "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "the file has no header"),
     "another format": (
@@ -269,6 +285,10 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "bins of another column": (
         lambda _: pomrl_logs.from_log(frame_of(), bins={"age": 3}),
         "unknown column 'age' in bins; available: 'state', 'action'",
+    ),
+    "one bin": (
+        lambda _: pomrl_logs.from_log(frame_of(), bins={"state": 1}),
+        "the number of bins must be at least 2, got 1 for 'state'",
     ),
     "bins of texts": (
         lambda _: pomrl_logs.from_log(frame_of(state="a"), bins={"state": 3}),

@@ -149,8 +149,8 @@ class Composer(ConfigLoaderImpl):
             (override,) = OverridesParser.create().parse_overrides([line])
             if override.is_sweep_override():
                 raise ConfigError(f"{line}: several values need a sweep; add -m to the command line")
-            if override.key_or_group in GROUPS and not override.is_delete() and override.value() is None:
-                raise ConfigError(f"{line}: the value of a group must be the name of an option")
+            if override.key_or_group in GROUPS and (override.is_delete() or override.value() is None):
+                raise ConfigError(f"{line}: a group must have the name of an option")
             self._read[line] = override
         return self._read[line]
 

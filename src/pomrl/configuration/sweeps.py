@@ -68,7 +68,7 @@ def sweep(
             composed = [composer.compose(variant.overrides_of(job)) for job in variant_jobs]
         return list(map(Setting, varied, map(parse, composed)))
     except ConfigError as error:
-        if not name:
+        if not name or str(error).startswith(f"experiment={name}"):
             raise
         raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {error}") from error
 

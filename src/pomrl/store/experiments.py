@@ -48,10 +48,10 @@ def signature(experiment: Experiment) -> str:
         try:
             cache["signature"] = manifests.compute_signature(settings, schema=SCHEMA_VERSION, code=code)
         except (TypeError, ValueError) as error:
-            bad = (item for item in flat_settings(settings, {}).items() if not _is_json(item[1]))
-            key, value = next(bad, ("a field of a component", error))
+            bad = [(key, value) for key, value in flat_settings(settings, {}).items() if not _is_json(value)]
+            key, got = (bad[0][0], f"got {bad[0][1]!r}") if bad else ("a field of a component", str(error))
             raise ConfigError(
-                f"{key} must be a JSON value (text, a number, a boolean, None or a list), got {value!r}"
+                f"{key} must be a JSON value (text, a number, a boolean, None or a list), {got}"
             ) from error
     return cache["signature"]
 
