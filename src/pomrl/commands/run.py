@@ -80,7 +80,7 @@ def run() -> None:
         sys.argv[1:] = _info_as_help(sys.argv[1:])
         flags = parse_flags(sys.argv[1:], lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
         if nothing := [override for override in flags.overrides if override in [f"{group}={{}}" for group in GROUPS]]:
-            raise ConfigError(f"{nothing[0]}: the value of a group must be the name of an option")
+            raise ConfigError(f"{nothing[0]}: a group must have the name of an option")
         if flags.shell_completion and flags.overrides != ["query=bash"]:
             print_completion(flags.overrides)
             return
