@@ -139,8 +139,8 @@ def test_the_engine_imports_no_package_beside_it() -> None:
             assert name.partition(".")[0] not in BESIDE, f"{path}:{line}: the engine must not import {name}"
 
 
-OF_COMMANDS = ("pomrl", "pomrl_report.rendering")
-"""What the modules of a study with a command import besides: the public functions, and the templates of pages."""
+OF_COMMANDS = ("pomrl", "pomrl.outputs", "pomrl_report.rendering")
+"""What a study with a command imports besides: public functions, the folder of outputs, and templates of pages."""
 
 
 def studies_with_a_command() -> set[str]:

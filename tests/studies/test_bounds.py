@@ -140,5 +140,5 @@ def test_what_the_bounds_are_not_for_is_refused(changes: dict[str, Any], message
 
 @pytest.mark.parametrize(("gamma", "gamma_eval"), [(-0.1, 0.9), (0.91, 0.9), (0.5, 1.0)])
 def test_discount_factors_the_bounds_are_not_for_are_refused(gamma: float, gamma_eval: float):
-    with pytest.raises(ValueError, match="gamma <= gamma_eval < 1"):
+    with pytest.raises(ValueError, match="gamma must be in"):
         regret_upper_bound(gamma, 0.5, gamma_eval)
