@@ -181,7 +181,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "no discount factors": (lambda: pomrl.plan(FLIP, np.zeros(2), [], axes="sas"), "gammas must be"),
     "an outcome without an end": (
         lambda: pomrl.from_gymnasium({0: {0: [(1.0, 0, 0.0)]}}),
-        r"P\[0\]\[0\] must list tuples \(probability, next state, reward, end\), got \(1\.0, 0, 0\.0\)",
+        r"P\[0\]\[0\] must list tuples \(probability, next state, reward, terminated\), got \(1\.0, 0, 0\.0\)",
     ),
     "probabilities of actions as integers": (
         lambda: pomrl.from_arrays(FLIP, np.zeros(2), axes="sas").planning_loss(np.ones((1, 2, 1), int), 0.9),
