@@ -24,7 +24,7 @@ Method = dict[str, LossPerRun]
 
 @claim("A1", "frequencies", figures=("advice",))
 def cross_validation_helps(frequencies: SweepResults) -> list[Part]:
-    """planning on frequencies, gamma by cross-validation is better than gamma_eval in more than half of the cells.
+    """when planning on frequencies, gamma by cross-validation is better than gamma_eval in more than half of the cells.
 
     Jiang et al. (2015): choose a shorter horizon by cross-validation.
     """

@@ -111,7 +111,7 @@ def cross_validation_is_close_to_hindsight(sweep: SweepResults, chosen: SweepRes
 
 @claim("J8", "guidance_policies", figures=("guidance_policies",), is_judged=False)
 def policies_in_reach(sweep: SweepResults) -> list[Part]:
-    """How many different policies the guidance gammas up to gamma_eval lead to in one estimated model.
+    """The number of different optimal policies of one estimated model at the discount factors up to gamma_eval.
 
     Theorem 1: at most 21, one for each discount factor, of 1,024 policies.
     """

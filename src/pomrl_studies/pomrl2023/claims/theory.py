@@ -272,7 +272,7 @@ def guaranteed_gain() -> list[Part]:
 
 @claim("T.8", title="the bound falls with the number of tasks and with their similarity", figures=("average_regret",))
 def bound_falls_with_tasks_and_similarity() -> list[Part]:
-    """Theorem 2's bound falls with the number of tasks, and does not fall by 10 % as tasks become less similar.
+    """Theorem 2's bound falls with the number of tasks. As tasks differ more, it rises or falls by less than 10 %.
 
     Abstract: quoted at Q3.5; Figure 1: it "scales with task-similarity σ".
     """
