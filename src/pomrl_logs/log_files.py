@@ -65,8 +65,8 @@ def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
         return _from_text(path, is_named)
     *names, compressed = FORMATS
     raise ValueError(
-        f"{path}: a log must have a suffix of {', '.join(names)}, or a text format with {compressed}, "
-        f"got {path.suffix or 'none'}"
+        f"{path}: the name of a log must end in {', '.join(names)}, or for text also in {compressed} after it, "
+        f"got {''.join(path.suffixes[-2:]) or 'no suffix'}"
     )
 
 

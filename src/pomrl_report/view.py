@@ -68,7 +68,7 @@ def view(
 
 
 def _follow(path: Path, table: "pd.DataFrame", settings: dict[str, Any]) -> None:
-    warn("the page follows the store until ^C")
+    warn("the page is renewed when results are stored, until ^C")
     webbrowser.open(path.absolute().as_uri())
     try:
         while True:

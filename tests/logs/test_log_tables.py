@@ -228,11 +228,11 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "the file has no header"),
     "another format": (
         lambda path: pomrl_logs.from_log(path / "log.xlsx"),
-        r"must have a suffix of .*, got \.xlsx",
+        r"the name of a log must end in .*, got \.xlsx",
     ),
     "no format that is compressed": (
         lambda path: pomrl_logs.from_log(path / "log.gz"),
-        r"must have a suffix of .*\.ndjson, or a text format with \.gz, got \.gz",
+        r"must end in .*\.ndjson, or for text also in \.gz after it, got \.gz",
     ),
     "a line that is no object": (
         lambda path: pomrl_logs.from_log(write(path / "log.jsonl", "{}", "", "{state: 1}")),

@@ -85,7 +85,9 @@ def test_losses_of_stochastic_policies_from_a_start(as_sparse: bool, monkeypatch
     assert model.planning_loss(model.plan([0.9]).policies, 0.9, start=start) == [0.0]
     with pytest.raises(ValueError, match=r"policy\[0, 0, 0\] = 1.0 takes an action that is not allowed"):
         model.planning_loss(np.zeros((1, 5), int), 0.9)
-    with pytest.raises(ValueError, match="start must be a probability for each of 5 states"):
+    with pytest.raises(ValueError, match=r"start must be a probability for each of 5 states, got shape \[2\]"):
+        model.planning_loss(weights[None], 0.9, start=[0.5, 0.5])
+    with pytest.raises(ValueError, match=r"the probabilities in start must have sum 1, got 2\.0"):
         model.planning_loss(weights[None], 0.9, start=[1.0, 1.0, 0.0, 0.0, 0.0])
 
 

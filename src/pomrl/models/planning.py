@@ -171,10 +171,11 @@ def _policy_value(
 
 def _check_start(start: Any, S: int) -> Float[np.ndarray, " S"]:
     p = input_checks.float64(start, "start")
-    if p.shape != (S,) or not (p >= 0.0).all() or not abs(p.sum() - 1.0) <= inputs.SIX_DIGITS * S:
-        raise ValueError(
-            f"start must be a probability for each of {S} states, with sum 1, got {np.asarray(start).tolist()}"
-        )
+    if p.shape != (S,):
+        raise ValueError(f"start must be a probability for each of {S} states, got shape {list(p.shape)}")
+    input_checks.refuse(~(p >= 0.0), p, "start", "is not a probability")
+    if not abs(p.sum() - 1.0) <= inputs.SIX_DIGITS * S:
+        raise ValueError(f"the probabilities in start must have sum 1, got {p.sum().item()!r}")
     return p / p.sum()
 
 

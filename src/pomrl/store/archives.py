@@ -139,8 +139,10 @@ def _find_missing(code: Path) -> list[Path]:
         target = file.resolve()
         is_of_store = any(target.is_relative_to((outputs() / kind).resolve()) for kind in ("runs", "simulations"))
         if is_of_store or not target.is_relative_to(Path.cwd().resolve()):
-            raise StoreError(f"code/{file} must be inside the current folder and outside the store")
-        is_same = not file.exists() or (file.is_file() and filecmp.cmp(file, code / file, shallow=False))
-        if not is_same or any(parent.is_file() for parent in file.parents):
+            folders = f"inside the current folder and outside {outputs() / 'runs'} and {outputs() / 'simulations'}"
+            raise StoreError(f"code/{file} must be {folders}; import it in another folder")
+        if blocked := [parent for parent in file.parents if parent.is_file()]:
+            raise StoreError(f"{file}: {blocked[0]} is a file, not a folder; import into an empty folder")
+        if file.exists() and not (file.is_file() and filecmp.cmp(file, code / file, shallow=False)):
             raise StoreError(f"{file}: a file exists with different content; import into an empty folder")
     return [file for file in files if not file.exists()]

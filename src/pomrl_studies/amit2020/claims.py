@@ -88,7 +88,8 @@ def the_gain_shrinks(sweep: SweepResults) -> list[Part]:
 
 @claim("D5")
 def discounting_is_a_penalty() -> list[Part]:
-    """TD and LSTD with a lower gamma give the values of TD and LSTD with gamma_eval and a penalty on values in the data.
+    """TD and LSTD with a lower gamma give the values of TD and LSTD with gamma_eval and a penalty on values in the
+    data.
 
     Abstract: an explicit equivalence. The penalty is (gamma_eval / gamma - 1) V(s)^2 / 2 in each sample, with rewards
     scaled by gamma / gamma_eval and learning rates by its inverse.

@@ -17,15 +17,17 @@ SIGNS = {"better_than": -1, "worse_than": 1}
 def board(learner: str, what: str, other: str = "", group: str = "families") -> str:
     """Return a number of a shipped learner.
 
-    `what` is `rank`, `loss`, `better_than` or `worse_than`. A `loss` is in the cell `other`, as in `CellScore.percent`.
-    Comparisons with the learner `other` count cells of the group, as in `13 of 18`.
+    `rank` is the mean rank, and `loss` the loss in the cell `other`, as in `CellScore.percent`. `better_than` and
+    `worse_than` count cells of the group with a significant difference from the learner `other`, as in `13 of 18`.
 
     Raises:
-        LookupError: A learner or cell is unknown.
+        LookupError: A learner, cell or group is unknown.
         ValueError: `what` is unknown, or the learner has no rank.
     """
     if what in SIGNS:
         cells = [cell for cell in common_cells() if cell.group == group]
+        if not cells:
+            raise LookupError(f"unknown group {group!r} of cells")
         count = sum(_compare(learner, other, cell) == SIGNS[what] for cell in cells)
         return f"{count} of {len(cells)}"
     score = _scores()[learner]

@@ -20,7 +20,7 @@ DRAWN = (NONE, ADA)
 
 
 def html(scores: Sequence[Score]) -> str:
-    """Render the page with scores, best first."""
+    """Render the page of scores; these must be sorted, best first."""
     learners = [score for score in scores if score.learner.base is None]
     return render(
         "board.html.j2",

@@ -121,12 +121,12 @@ def _effects(choice: Choice, before: NotebookResults, after: NotebookResults) ->
 
 @dataclass(frozen=True)
 class Check:
-    """A number computed on each rung of the `ladder`, with the paper's bound on it."""
+    """A number computed on each rung of the `ladder`, with its claimed limit."""
 
     name: str
     value: Callable[[NotebookResults], Interval]
     above: float | None
-    """The paper's lower bound; None without one."""
+    """The lower limit that the paper claims; None without one."""
 
 
 def _mean(values: Float[np.ndarray, " n"]) -> Interval:

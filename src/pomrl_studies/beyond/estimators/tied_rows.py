@@ -301,7 +301,10 @@ class _Rows:
         return _Rows(entries, counts.ravel()[entries], counts.sum(-1))
 
     def if_tied(self, means: list[Models]) -> Float[np.ndarray, "J n S A"]:
-        """Return log-likelihoods for each pair in `PARAMETER_GRID`."""
+        """Return the log-likelihood of each row for each entry of `PARAMETER_GRID`.
+
+        `means` has a model for each weight, in the order of the grid.
+        """
         return np.array([self._log_likelihood(mean, np.array(c)) for mean in means for c in CONCENTRATIONS])
 
     def if_equal(self, earlier: Models) -> Float[np.ndarray, "J n S A"]:

@@ -1,4 +1,4 @@
-"""Claims on Appendix F and on the start of ada-POMRL (Sec. 4)."""
+"""Claims on Appendix F, the start of ada-POMRL (Sec. 4) and Dirichlet tasks (Sec. 5)."""
 
 from functools import partial
 
