@@ -73,6 +73,11 @@ class TestTables:
             ("S=5", 1, "no stored runs for S=5"),
             ("--against sigma=0.01", 1, "runs of different problems cannot be paired"),
             ("--where S=4 --against estimator=oracle", 1, "estimator=oracle: no selected experiment matches"),
+            (
+                "m=2 --where S=4",
+                1,
+                "no stored runs for m=2 S=4; omitted keys have their defaults, except with where alone",
+            ),
             ("--where S=4 --task 4", 1, "task must be all, first, last or 1 to 3, got 4"),
             ("--where S=4 --task x", 2, "argument --task: must be all, first, last, or a number, got x"),
         ],

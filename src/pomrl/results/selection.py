@@ -134,7 +134,13 @@ def choose(
     if not matches:
         request = " ".join([*overrides, *(f"{key}={value}" for key, value in (where or {}).items())])
         problem = f"{store.root().absolute()}: no stored runs{' for ' * bool(request)}{request}"
-        raise StoreError("; ".join([problem, *(notes or ["run `pomrl run` to compute them"])]))
+        has_defaults = bool(where and overrides) and not any(override.startswith("tag=") for override in overrides)
+        remedy = (
+            "omitted keys have their defaults, except with where alone"
+            if has_defaults
+            else "run `pomrl run` to compute them"
+        )
+        raise StoreError("; ".join([problem, *(notes or [remedy])]))
     if n_empty := sum(not match.runs for match in resolved):
         verb = "has" if n_empty == 1 else "have"
         notes.append(f"{n_empty} of {number_of(len(resolved), 'selected experiment')} {verb} no runs")
