@@ -377,7 +377,7 @@ def _keep(
 
 
 def _ends(P: ModelStack, R: RewardStack, policy: Int[np.ndarray, "M S"]) -> Bool[np.ndarray, "M S"]:
-    """Return the states from which a policy can reach a terminal state."""
+    """Return a mask of the states with a path to a terminal state."""
     P_pi = np.take_along_axis(P, policy[..., None, None].astype(np.intp), 2)[:, :, 0]
     ends, before = undiscounted.terminal(P, R), -1
     while before != (before := int(ends.sum())):
@@ -388,7 +388,7 @@ def _ends(P: ModelStack, R: RewardStack, policy: Int[np.ndarray, "M S"]) -> Bool
 def _sparse_plan(
     rows: sparse.csr_array, R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "G S"]]:
-    """Plan with rows a S + s, keeping actions that are as good at the next gamma."""
+    """Plan with rows a S + s; keep equally good actions along the discount factors."""
     policies, values = large.plan(rows, R, gammas)
     sides, states = action_ties.signed_and_absolute(R), np.arange(len(R))
     solver, V = large.ChainSolver(rows, sides), np.zeros((len(sides), len(R)))
