@@ -219,7 +219,10 @@ class LogTable:
     def order(self, column: str) -> Float[np.ndarray, " n"]:
         series = self.frame[column]
         codes, distinct = pd.factorize(series)
-        values = as_numbers(pd.Series(np.asarray(distinct, object)))
+        texts = pd.Series(np.asarray(distinct, object))
+        values, exact = as_numbers(texts), pd.to_numeric(texts, errors="coerce")
+        if exact.dtype.kind in "iu":  # such as nanoseconds, which a float cannot tell apart
+            values = np.unique(exact.to_numpy(), return_inverse=True)[1].astype(float)
         if values is None:
             self._refuse_unordered(column, series, "is neither a number nor a date such as 2025-12-31")
         numbers = np.append(np.asarray(values), np.nan)[codes]

@@ -428,3 +428,11 @@ def test_columns_of_a_frame_are_named_by_their_text():
     number: Any = 0
     with pytest.raises(ValueError, match="a column must be given by its name as text, such as '0', got 0"):
         read_log(frame, ColumnRoles(**names | {"state": number}))
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_times_are_compared_in_all_digits(kind: type):
+    nanoseconds = [kind(1_700_000_000_000_000_000 + i) for i in (2, 0, 1)]
+    frame = pd.DataFrame({"state": ["c", "a", "b"], "action": "x", "reward": 1.0, "t": nanoseconds})
+    log = read_log(frame, ColumnRoles(time="t"))
+    assert [(state, following) for _, state, _, following in transitions(log)] == [("a", "b"), ("b", "c")]
