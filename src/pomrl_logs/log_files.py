@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def read_source(source: Any, is_named: Callable[[str], bool]) -> TableSource:
     `is_named` recognises expected columns, to detect the separator. ValueError if the table is unreadable.
     """
     if isinstance(source, pd.DataFrame):
-        return TableSource(source.reset_index(drop=True), "the log")
+        texts = [str(column) for column in source.columns]  # names of columns are text, also of numbers and tuples
+        return TableSource(source.reset_index(drop=True).set_axis(texts, axis=1), "the log")
     if not isinstance(source, str | Path):
         raise ValueError(f"a log must be a data frame, a path, or a list of these, got {source!r:.60}")
     path = Path(source).expanduser()
@@ -119,14 +121,13 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
         SEPARATORS, key=lambda mark: (sum(is_named(name.strip()) for name in fields[mark]), len(fields[mark]))
     )
     names = [name.strip() for name in fields[separator]]
-    lines, counts, left_out, like_rows = _read_or_refuse(path, lambda: _records(path, skipped, separator))
+    rows, lines, counts, like_rows = _read_or_refuse(path, lambda: _records(path, skipped, separator))
     if (bad := counts != len(names)).any():
         line, count = lines[bad][0], counts[bad][0]
         raise ValueError(f"{path}: line {line} must have {len(names)} fields, like the header, got {count}")
-    before = [*range(skipped + 1), *(line - 1 for line in left_out)] if left_out else skipped + 1
     options: dict[str, Any] = {"header": None, "names": range(len(names)), "index_col": False}
-    options |= {"dtype": "str", "keep_default_na": False, "skiprows": before}
-    frame = _read_or_refuse(path, lambda: pd.read_csv(path, sep=separator, **options)) if len(lines) else pd.DataFrame()
+    options |= {"dtype": "str", "keep_default_na": False, "sep": separator}
+    frame = _read_or_refuse(path, lambda: pd.read_csv(io.StringIO(rows), **options)) if len(lines) else pd.DataFrame()
     frame = frame.reindex(columns=range(len(names))).set_axis(names, axis=1).set_axis(lines)
     return TableSource(
         frame,
@@ -156,30 +157,34 @@ def _header(path: Path) -> tuple[int, str]:
 
 def _records(
     path: Path, skipped: int, separator: str
-) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], list[int], Mapping[int, list[int]]]:
-    """Return each record's last line and field count, and skipped lines.
+) -> tuple[str, Int[np.ndarray, " n"], Int[np.ndarray, " n"], Mapping[int, list[int]]]:
+    """Return the text of records, each record's last line and field count, and comments.
 
-    Skipped lines are comments, as a list and by field count; blank lines are no records.
+    Comments are lines, by their field count. They begin with # at the start of a record, unquoted, and may have any
+    quotes. Blank lines are no records.
     """
     with _open(path) as file:
         for _ in range(skipped + 1):
             next(file)
-        text = file.read()
-    ends, counts, comments, by_fields = [], [], [], defaultdict[int, list[int]](list)
-    quoted = csv.reader(io.StringIO(text, newline=""), delimiter=separator) if '"' in text else None
-    plain = text.replace("\r\n", "\n").replace("\r", "\n").split("\n") if quoted is None else []
-    blanks = " \t".replace(separator, "")
-    for number, line in enumerate(plain if quoted is None else quoted, 1):
-        line_number = skipped + 1 + (number if quoted is None else quoted.line_num)
-        first = line if isinstance(line, str) else (line or [""])[0]
-        fields = line.count(separator) + 1 if isinstance(line, str) else len(line)
-        if first.startswith("#"):
-            comments.append(line_number)
-            by_fields[fields].append(line_number)
-        elif first.strip(blanks) or (quoted is not None and fields > 1):  # pandas skips blank lines
-            ends.append(line_number)
-            counts.append(fields)
-    return np.array(ends, int), np.array(counts, int), comments, by_fields
+        lines = list(file)
+    kept, ends, counts, comments = [], [], [], defaultdict[int, list[int]](list)
+    blanks, number, rest = " \t\r\n".replace(separator, ""), skipped + 1, iter(lines)
+    for line in rest:
+        number += 1
+        if line.startswith("#"):
+            comments[len(next(csv.reader([line], delimiter=separator)))].append(number)
+        elif '"' in line:
+            record = [line]  # and the lines that a quoted field continues
+            reader = csv.reader(chain([line], (record.append(more) or more for more in rest)), delimiter=separator)
+            counts.append(len(next(reader)))
+            number += reader.line_num - 1
+            ends.append(number)
+            kept += record
+        elif line.strip(blanks):  # pandas skips blank lines
+            counts.append(line.count(separator) + 1)
+            ends.append(number)
+            kept.append(line)
+    return "".join(kept), np.array(ends, int), np.array(counts, int), comments
 
 
 def join(sources: Sequence[TableSource]) -> "pd.DataFrame":

@@ -15,7 +15,7 @@ from pomrl_logs import audit
 from pomrl_logs.duplicates import are_copies, find_copies, number_of_copy
 from pomrl_logs.findings import Finding, LogWarning, Rows
 from pomrl_logs.log_files import join, read_source
-from pomrl_logs.log_transitions import Transitions, read_transitions
+from pomrl_logs.log_transitions import Combined, Transitions, read_transitions
 from pomrl_logs.logs import Log
 from pomrl_logs.reward_columns import describe_rewards
 from pomrl_logs.table_columns import ColumnNames, ColumnRoles, LogTable, name_list, resolve_roles
@@ -160,7 +160,7 @@ def _add_scattered_copies(table: LogTable, row: Int[np.ndarray, " n"]) -> None:
 
 def _make_log(transitions: Transitions, ends: Sequence[Hashable], accept: Sequence[str]) -> Log:
     table, rows = transitions.table, transitions.rows
-    ends = [table.clean(name) for name in ends]
+    ends = [_clean_end(table, rows.states, name) for name in ends]
     declared = np.array([name is END or name in ends for name in rows.states], bool)
     _check_declared(table, rows, ends)
     columns = _columns_without_role(table.frame, transitions.roles)
@@ -175,6 +175,14 @@ def _make_log(transitions: Transitions, ends: Sequence[Hashable], accept: Sequen
     log = Log(cell, rows.reward, transitions.episode, transitions.tasks, rows.states, transitions.actions)
     maximised = describe_rewards(rows, is_cost=is_cost)
     return replace(log, ends=frozenset(ends), findings=tuple(findings), maximised=maximised)
+
+
+def _clean_end(table: LogTable, states: Sequence[Hashable], name: Hashable) -> Hashable:
+    """Return the name of an end as in the log; combined names are tuples, or their text."""
+    combined = {str(state): state for state in states if isinstance(state, Combined)}
+    if not combined:
+        return table.clean(name)
+    return tuple(map(table.clean, name)) if isinstance(name, tuple) else combined.get(str(name), name)
 
 
 def _columns_without_role(frame: "pd.DataFrame", roles: ColumnRoles) -> dict[str, "pd.Series"]:

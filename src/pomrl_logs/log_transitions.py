@@ -106,16 +106,19 @@ def _combine(
     """Combine names; the position of an incomplete combination is -1."""
     if len(columns) == 1:
         return columns[0]
-    sizes = [len(names) for names, _ in columns]
-    whole = []
-    for codes in zip(*(codes for _, codes in columns), strict=True):
-        present = np.all([code >= 0 for code in codes], axis=0)
-        whole.append(np.where(present, np.ravel_multi_index([np.maximum(code, 0) for code in codes], sizes), -1))
-    used = np.unique(np.concatenate(whole))
-    used = used[used >= 0]
-    indices = np.unravel_index(used, sizes)
-    names = [Combined(columns[number][0][index[i]] for number, index in enumerate(indices)) for i in range(len(used))]
-    return list(names), [np.where(code < 0, -1, np.searchsorted(used, code)) for code in whole]
+    lengths = np.cumsum([len(code) for code in columns[0][1]])[:-1]
+    codes = [np.concatenate(codes) for _, codes in columns]
+    present = np.all([code >= 0 for code in codes], axis=0)
+    whole = np.zeros(len(present), int)
+    for (labels, _), code in zip(columns, codes, strict=True):  # numbers stay small, however many columns there are
+        whole = np.unique(whole * len(labels) + np.maximum(code, 0), return_inverse=True)[1]
+    used, first = np.unique(whole[present], return_index=True)
+    rows = np.flatnonzero(present)[first]
+    names = [
+        Combined(labels[code[row]] for (labels, _), code in zip(columns, codes, strict=True)) for row in rows.tolist()
+    ]
+    positions = np.where(present, np.searchsorted(used, whole), -1)
+    return list(names), np.split(positions, lengths)
 
 
 def _episodes(table: LogTable, task: Int[np.ndarray, " n"], column: str | None) -> Int[np.ndarray, " n"] | None:

@@ -25,8 +25,16 @@ def as_numbers(values: "pd.Series") -> Float[np.ndarray, " n"] | None:
         numbers = _as_times(values)
         if (numbers.isna() & values.notna()).any():
             return None
-        return np.where(numbers.isna(), np.nan, numbers.astype("int64").to_numpy(float))
+        return np.where(numbers.isna(), np.nan, _microseconds(numbers))
     return numbers.to_numpy(float, na_value=np.nan)
+
+
+def _microseconds(times: "pd.Series") -> Float[np.ndarray, " n"]:
+    """Return times in the same unit for all columns; pandas takes the unit of each from its values."""
+    counts, unit = times.astype("int64").to_numpy(), times.dt.unit
+    if unit == "ns":  # whole microseconds stay exact
+        return counts // 1_000 + counts % 1_000 / 1_000.0
+    return counts * {"s": 1e6, "ms": 1e3, "us": 1.0}[unit]
 
 
 def _as_times(values: "pd.Series") -> "pd.Series":
@@ -81,6 +89,8 @@ def name_list(names: ColumnNames | None) -> list[str]:
     """Convert one or several names of columns to a list."""
     if names is None:
         return []
+    if not isinstance(names, str | Sequence) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"a column must be given by its name as text, such as '0', got {names!r}")
     return [names] if isinstance(names, str) else list(names)
 
 
@@ -155,8 +165,15 @@ class LogTable:
 
     def is_missing(self, column: str) -> Bool[np.ndarray, " n"]:
         series = self.frame[column]
-        tokens = [*self.missing, *([""] if self._is_of_file() else [])]
-        return (series.isna() | series.isin(tokens)).to_numpy()
+        codes, distinct = pd.factorize(series)
+        tokens = self._missing_names()
+        is_token = [self.clean(value) in tokens for value in np.asarray(distinct, object)]
+        return series.isna().to_numpy() | np.array([*is_token, False])[codes]
+
+    def _missing_names(self) -> set[Hashable]:
+        """Return the names of missing values as `clean` returns names."""
+        given = {self.clean(value) for value in self.missing if isinstance(value, str | Number)}
+        return given | {*self.missing} | ({""} if self._is_of_file() else set())
 
     def _is_of_file(self) -> bool:
         return any(source.where != "the log" for source in self.sources)
@@ -202,16 +219,19 @@ class LogTable:
     def order(self, column: str) -> Float[np.ndarray, " n"]:
         series = self.frame[column]
         codes, distinct = pd.factorize(series)
-        values = as_numbers(pd.Series(np.asarray(distinct, object)))
+        texts = pd.Series(np.asarray(distinct, object))
+        values, exact = as_numbers(texts), pd.to_numeric(texts, errors="coerce")
+        if exact.dtype.kind in "iu":  # such as nanoseconds, which a float cannot tell apart
+            values = np.unique(exact.to_numpy(), return_inverse=True)[1].astype(float)
         if values is None:
-            self._refuse_unordered(column, "is neither a number nor a date such as 2025-12-31")
+            self._refuse_unordered(column, series, "is neither a number nor a date such as 2025-12-31")
         numbers = np.append(np.asarray(values), np.nan)[codes]
         self.refuse(np.isnan(numbers), column, "is missing")
         return numbers
 
-    def _refuse_unordered(self, column: str, why: str) -> None:
+    def _refuse_unordered(self, column: str, values: "pd.Series", why: str) -> None:
         """Raise a ValueError for the first value without an order among numbers or times."""
-        values = self.frame[column].astype(object)
+        values = values.astype(object)
         values = values.where(values != "", None)
         is_number = pd.to_numeric(values, errors="coerce").notna().to_numpy()
         is_time = _as_times(values).notna().to_numpy()
@@ -275,14 +295,16 @@ class LogTable:
                     return
 
     def _bins(self, columns: Sequence[str], count: int) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
-        numbers = [as_numbers(self.frame[column].astype(object)) for column in columns]
-        for column, column_numbers in zip(columns, numbers, strict=True):
+        present = [self.frame[column].astype(object).mask(self.is_missing(column), None) for column in columns]
+        numbers = [as_numbers(series) for series in present]
+        for column, series, column_numbers in zip(columns, present, numbers, strict=True):
             if column_numbers is None:
-                self._refuse_unordered(column, "must be a number for --bins")
+                self._refuse_unordered(column, series, "must be a number for --bins")
         values = [np.asarray(column_numbers) for column_numbers in numbers]
         edges = bin_edges(values[0][~np.isnan(values[0])], count)
         ends = [-np.inf, *edges, np.inf]
-        names = [f"{low:g} to {high:g}" for low, high in pairwise(ends)]
+        digits = next(n for n in range(6, 18) if n == 17 or len({f"{end:.{n}g}" for end in ends}) == len(ends))
+        names = [f"{low:.{digits}g} to {high:.{digits}g}" for low, high in pairwise(ends)]
         return list(names), [
             np.where(np.isnan(column_numbers), -1, np.searchsorted(edges, column_numbers, side="right"))
             for column_numbers in values

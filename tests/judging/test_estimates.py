@@ -99,3 +99,10 @@ class TestEstimates:
         assert less(same, same, "").verdict() is Verdict.UNDECIDED
         assert less_in_shares(same, same, same + 1 / 3, "").verdict() is Verdict.UNDECIDED  # but for rounding
         assert best_grows(growing, growing.loss, "").verdict() is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 0.7])
+def test_equal_losses_are_on_neither_side_of_their_value(value: float) -> None:
+    # Their mean over 20 runs may be one bit below the value.
+    assert mean(np.full(20, value)).p_values(value) == (1.0, 1.0)
+    assert mean(np.full(20, value)).p_values(value + 0.1) == (1.0, 0.0)

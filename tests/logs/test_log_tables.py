@@ -326,3 +326,113 @@ def test_columns_may_be_read_in_any_order_of_rows(tmp_path: Path):
     second = read_log(write(tmp_path / "b.csv", HEAD, *reversed(LINES)), ColumnRoles())
     assert isinstance(first, Log)
     assert (first.counts == second.counts).all()
+
+
+def transitions(log: Log) -> list[tuple[Any, ...]]:
+    names = (log.tasks, log.states, log.actions, log.states)
+    return [tuple(name[i] for name, i in zip(names, row, strict=True)) for row in zip(*log.indices, strict=True)]
+
+
+QUOTED = {
+    "a quoted name with a hash": ([HEAD, '"#t",1,a,1,2', '"#t",2,a,2,1'], [("1", "2"), ("2", "1")]),
+    "a comment after a field of two lines": (
+        [HEAD, 't,"1', '2",a,1,s', "# b,c,d,e,f", "t,s,a,2,s"],
+        [("1\n2", "s"), ("s", "s")],
+    ),
+    "comments with a quote": (
+        ['# "', HEAD, "t,1,a,1,2", '# of 5" pipes', '#,"x', 't,2,"a",1,1', '# "'],
+        [("1", "2"), ("2", "1")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", QUOTED)
+def test_comments_are_unquoted_lines_whatever_their_quotes(case: str, tmp_path: Path):
+    lines, expected = QUOTED[case]
+    log = read_log(write(tmp_path / "log.csv", *lines), ColumnRoles(), accept=["chain", "breaks"])
+    assert [(state, following) for _, state, _, following in transitions(log)] == expected
+
+
+def test_a_line_of_two_quotes_has_too_few_fields(tmp_path: Path):
+    with pytest.raises(ValueError, match=r"log\.csv: line 3 must have 5 fields, like the header, got 1"):
+        read_log(write(tmp_path / "log.csv", HEAD, LINES[0], '""', LINES[1]), ColumnRoles())
+
+
+@pytest.mark.parametrize("blank", [" ", " NA"])
+def test_missing_names_may_have_blanks_around(blank: str, tmp_path: Path):
+    path = write(tmp_path / "log.csv", HEAD, *LINES, f"t,7,None,0,{blank}")
+    with pytest.raises(ValueError, match=rf"line 5: the value '{blank}' of 'next_state' is missing"):
+        read_log(path, ColumnRoles(), missing=["NA"])
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+@pytest.mark.parametrize("code", ["-1", -1])
+def test_missing_numbers_of_typed_files_are_names_like_others(suffix: str, code: Any, tmp_path: Path):
+    frame = pd.DataFrame({"state": [0, 1, 0], "action": "a", "reward": 1.0, "next_state": [1, -1, 1]})
+    path = tmp_path / f"log.{suffix}"
+    frame.to_parquet(path) if suffix == "parquet" else frame.to_json(path, orient="records", lines=True)
+    with pytest.raises(ValueError, match="the value -1 of 'next_state' is missing"):
+        read_log(path, ColumnRoles(), missing=[code])
+
+
+def of_ages(state: Any, following: Any) -> pd.DataFrame:
+    return pd.DataFrame({"state": state, "action": "a", "reward": 1.0, "next_state": following})
+
+
+@pytest.mark.parametrize("code", [-1, "NA"])
+def test_missing_numbers_are_in_no_bin(code: Any):
+    frame = of_ages(range(20), [*range(1, 20), code])
+    with pytest.raises(ValueError, match=f"row 19: the value {code!r} of 'next_state' is missing"):
+        read_log(frame, ColumnRoles(), bins={"state": 4}, missing=[code])
+
+
+def test_bins_of_times_have_one_unit():
+    days = pd.date_range("2025-01-01", periods=21)
+    exact = days + pd.Timedelta(1, "ns")  # nanoseconds, although those of states may be microseconds
+    frame = of_ages(days[:-1].astype("datetime64[s]"), exact[1:])
+    log = read_log(frame, ColumnRoles(), bins={"state": 4}, accept=["breaks"])
+    assert np.bincount(log.indices[1]).tolist() == [5, 5, 5, 5]
+    assert np.bincount(log.indices[3]).tolist() == [4, 5, 5, 6]
+
+
+def test_bins_have_different_names():
+    numbers = 12_345_678 + np.arange(21)
+    log = read_log(of_ages(numbers[:-1], numbers[1:]), ColumnRoles(), bins={"state": 4})
+    assert len(set(log.states)) == 4
+
+
+def test_ends_of_combined_states_are_tuples_or_texts(tmp_path: Path):
+    frame = pd.DataFrame({"a": ["x", "y"], "b": [0, 1], "action": "go", "reward": 1.0, "a2": ["y", "z"], "b2": [1, 2]})
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    roles = ColumnRoles(state=["a", "b"], next_state=["a2", "b2"])
+    for end in (("z", "2"), ("z", 2), "z, 2"):
+        assert read_log(tmp_path / "log.csv", roles, ends=[end]).ends == {("z", "2")}
+    assert read_log(frame, roles, ends=[("z", 2)]).ends == {("z", 2)}
+    assert read_log(frame, roles, ends=["z, 2"]).ends == {("z", 2)}
+
+
+def test_many_columns_form_a_state():
+    frame = pd.DataFrame({f"s{i}": np.arange(200) for i in range(20)}).assign(action="a", reward=1.0, visit=0)
+    log = read_log(frame, ColumnRoles(state=[f"s{i}" for i in range(20)], episode="visit"))
+    assert len(log.states) == 200
+    assert log.states[:2] == ((0,) * 20, (1,) * 20)
+
+
+def test_columns_of_a_frame_are_named_by_their_text():
+    frame = of_ages([0, 1], [1, 0]).set_axis(range(4), axis=1)
+    names = {"state": "0", "action": "1", "reward": "2", "next_state": "3"}
+    assert read_log(frame, ColumnRoles(**names)).states == (0, 1)
+    levels = frame.set_axis(pd.MultiIndex.from_product([range(4), ["x"]]), axis=1)
+    pairs = {role: f"({number}, 'x')" for role, number in names.items()}
+    assert read_log(levels, ColumnRoles(**pairs)).states == (0, 1)
+    number: Any = 0
+    with pytest.raises(ValueError, match="a column must be given by its name as text, such as '0', got 0"):
+        read_log(frame, ColumnRoles(**names | {"state": number}))
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_times_are_compared_in_all_digits(kind: type):
+    nanoseconds = [kind(1_700_000_000_000_000_000 + i) for i in (2, 0, 1)]
+    frame = pd.DataFrame({"state": ["c", "a", "b"], "action": "x", "reward": 1.0, "t": nanoseconds})
+    log = read_log(frame, ColumnRoles(time="t"))
+    assert [(state, following) for _, state, _, following in transitions(log)] == [("a", "b"), ("b", "c")]

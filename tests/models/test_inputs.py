@@ -327,3 +327,32 @@ def test_every_convention_is_tested_here_and_shown_on_the_page():
     page = generated.conventions()
     for given, reading in CONVENTIONS.items():
         assert f"| {given} | {reading} |" in page
+
+
+def test_nested_lists_of_rewards_are_ambiguous_beside_an_array_of_states_first():
+    with (
+        pytest.warns(ReadingWarning, match=r"P has S = A = 2 and was read as P\[s, a, s'\]"),
+        pytest.warns(ReadingWarning, match=r"R is a list of 2 matrices with S = A, read as R\[action\]\[s\]\[s'\]"),
+    ):
+        pomrl.plan(ACTIONS_FIRST.swapaxes(0, 1), R3.tolist(), [0.5])
+
+
+def test_rewards_of_states_serve_several_models():
+    P = np.random.default_rng(0).dirichlet(np.ones(3), (4, 3, 2))
+    R = np.random.default_rng(1).random((4, 3))
+    shared, own = pomrl.plan(P, R[0], [0.9]), pomrl.plan(P, R, [0.9])
+    for m in range(4):
+        np.testing.assert_allclose(shared.values[m], pomrl.plan(P[m], R[0], [0.9]).values, rtol=1e-12)
+        np.testing.assert_allclose(own.values[m], pomrl.plan(P[m], R[m], [0.9]).values, rtol=1e-12)
+
+
+def test_rewards_of_as_many_models_as_states_and_actions_are_ambiguous():
+    P = np.random.default_rng(0).dirichlet(np.ones(2), (2, 2, 2))
+    with pytest.warns(ReadingWarning, match=r"R has M = S = A = 2 and was read as R\[m, s, a\]"):
+        pomrl.plan(P, R3, [0.9], axes="sas")
+
+
+def test_masked_entries_of_allowed_are_not_allowed():
+    allowed = np.ma.array([[True, True], [True, True]], mask=[[True, False], [False, False]])
+    plan = pomrl.plan(ACTIONS_FIRST.swapaxes(0, 1), SMALL_R[:, ::-1], [0.0], axes="sas", allowed=allowed)
+    assert plan.policies.tolist() == [[1, 0]]

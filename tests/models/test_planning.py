@@ -209,3 +209,44 @@ def test_what_is_wrong_is_named_in_one_line(case: str):
     with pytest.raises(ValueError, match=said) as raised:
         call()
     assert "\n" not in str(raised.value)
+
+
+def test_an_action_that_becomes_as_good_again_is_kept():
+    # At gamma = 0.5, policy iteration leaves action 1 of state 2 for another that is as good in the end.
+    P = np.eye(3)[[[1, 2, 1], [1, 1, 1], [2, 0, 1]]]
+    R = np.array([[-1.0, 1.0, 0.0], [1.0, 2.0, -2.0], [-2.0, -1.0, -2.0]])
+    plan = pomrl.plan(P, R, [0.25, 0.5], axes="sas")
+    assert plan.policies[:, 2].tolist() == [1, 1]
+    np.testing.assert_allclose(plan.values[1], [2.0, 4.0, 0.0], atol=1e-12)
+
+
+def test_a_sparse_plan_keeps_an_action_that_becomes_as_good_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sparse_models, "is_small", lambda _: False)
+    rows = sparse.csr_array(np.eye(3)[[1, 2, 1, 1, 1, 1, 2, 0, 1]])
+    R = np.array([[-1.0, 1.0, 0.0], [1.0, 2.0, -2.0], [-2.0, -1.0, -2.0]])
+    plan = pomrl.plan(rows, R, [0.25, 0.5])
+    assert plan.policies[:, 2].tolist() == [1, 1]
+    np.testing.assert_allclose(plan.values[1], [2.0, 4.0, 0.0], atol=1e-12)
+
+
+def test_an_action_as_good_without_discount_is_kept_if_the_policy_still_ends():
+    # From state 0, the end pays 1; the way through state 1 pays 2 - 1: better below 1, and as good at 1.
+    P = np.eye(4)[[[3, 1, 3], [3, 3, 3], [2, 2, 3], [3, 3, 3]]]
+    R = np.array([[1.0, 2.0, 1.0], [-1.0, -1.0, -1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    plan = pomrl.plan(P, R, [0.9, 0.99, 1.0], axes="sas")
+    assert plan.policies[:, 0].tolist() == [1, 1, 1]
+    assert plan.policies[:, 2].tolist() == [0, 0, 2]  # at 1, waiting in state 2 for ever is no policy
+    assert plan.changes.to_dict("records") == [{"model": 0, "below": 0.99, "above": 1.0, "states": 1}]
+    np.testing.assert_allclose(plan.values[2], [1.0, -1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("allowed", [np.arange(S * A).reshape(S, A) % A != 1, None])
+def test_a_plan_does_not_change_the_callers_matrices(allowed: np.ndarray | None):
+    rows, R = drawn()
+    rows.data *= 1.0 + 1e-7  # rows are divided by their sums
+    before = rows.copy()
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="P was normalised"):
+            pomrl.plan(rows, R, [0.9], allowed=allowed)
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(rows, name), getattr(before, name))

@@ -13,8 +13,9 @@ from tests.support.computed import call, table
 
 from pomrl.commands import run
 from pomrl.commands.terminal import print_frame
-from pomrl.results.cross_tables import caption, cells, cross_table, latex
+from pomrl.results.cross_tables import best_columns, caption, cells, cross_table, latex
 from pomrl.results.result import Result
+from pomrl.results.summaries import summary
 from pomrl.results.sweep_results import SweepResults
 
 RUNS = 40
@@ -148,3 +149,26 @@ def test_the_command_prints_it_in_each_form(empty_outputs: object) -> None:
     assert r"\caption{Planning loss at $\gamma_{\mathrm{eval}}$" in tex
     assert messages == ""
     assert call(table, "--rows", "sigma")[2] == "columns must be a setting that varies (sigma, estimator), got none\n"
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+def test_no_difference_in_a_single_run_is_significant(statistic: str) -> None:
+    samples = {"a": np.array([0.3]), "b": np.array([0.4]), "unknown": np.array([np.nan])}
+    assert best_columns(samples, statistic) == ["a", "b"]
+    assert best_columns({"unknown": np.array([np.nan, np.nan])}, statistic) == []
+
+
+def test_an_unknown_mean_is_not_the_smallest() -> None:
+    samples = {"unknown": np.full(5, np.nan), "a": BASE[:5], "b": BASE[:5] + 1.0}
+    assert best_columns(samples, "mean") == ["a"]
+
+
+def test_best_columns_may_be_numbers() -> None:
+    assert best_columns({0.1: BASE, 0.5: BASE + 1.0}, "mean") == ["0.1"]
+
+
+@pytest.mark.parametrize("statistic", ["iqm", "median"])
+def test_summaries_of_few_runs_have_no_bootstrap_interval(statistic: str) -> None:
+    for n in (1, 2, 4):
+        assert np.isnan(summary(BASE[:n], statistic).lower)
+    assert summary(BASE[:5], statistic).lower < summary(BASE[:5], statistic).upper

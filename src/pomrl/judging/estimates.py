@@ -166,7 +166,9 @@ class Student(ScalarEstimate):
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         if self.is_constant:
-            return float(self.value <= threshold), float(self.value >= threshold)
+            gap = self.value - threshold
+            rounding = NO_SPREAD * max(1.0, abs(self.value))
+            return float(gap <= rounding), float(gap >= -rounding)
         smaller, larger = conservative_t((self.value - threshold) / self.deviation, self.skewness)
         return float(stdtr(self.runs - 1, -smaller)), float(stdtr(self.runs - 1, larger))
 

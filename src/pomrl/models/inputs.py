@@ -150,6 +150,7 @@ def _rewards(
     elif is_list and is_object_array(R):
         R = np.stack([np.asarray(matrix) for matrix in R])
     array, masked = _unmasked(R, "R")
+    _warn_ambiguous(array, P, axes, nested=is_list and isinstance(R[0], list | tuple) and not by_action)
     is_list = is_list and array.shape == (A, S, S) and P.ndim == 3
     if P.ndim == 3 and array.ndim == 3:
         order = axes or ("ass" if is_list or (by_action and S != A and array.shape == (A, S, S)) else None)
@@ -160,13 +161,29 @@ def _rewards(
         array, masked = (values.swapaxes(-3, -2) for values in (array, masked))
     if array.shape == (A, S) != (S, A) and (axes == "ass" or by_action):
         return array.T, masked.T
-    if array.shape == (S, A) == (A, S) and axes == "ass" and A > 1:
-        warn(f"R has S = A = {A} and was read as R[s, a]; transpose it if it is R[a, s]")
-    if P.ndim == 3 and array.shape == (S,):
-        return np.repeat(array[:, None], A, 1), np.repeat(masked[:, None], A, 1)
+    if array.shape == (S,) or (P.ndim == 4 and array.shape == (len(P), S) != (S, A)):
+        array, masked = (np.repeat(values[..., None], A, -1) for values in (array, masked))
     if P.ndim == 4:
         return for_each_model(array, P), for_each_model(masked.astype(float), P) > 0.0
     return array, masked
+
+
+def _warn_ambiguous(
+    R: Float[np.ndarray, "..."], P: Float[np.ndarray, "..."], axes: Axes | None, *, nested: bool
+) -> None:
+    """Warn about rewards with two readings; `nested` lists may be matrices by action, unlike P."""
+    S, A = P.shape[-3:-1]
+    if S != A or A == 1:
+        return
+    if R.shape == (S, A) and axes == "ass":
+        warn(f"R has S = A = {A} and was read as R[s, a]; transpose it if it is R[a, s]")
+    if P.ndim == 3 and R.shape == (S, A, S) and axes is None and nested:
+        warn(
+            f"R is a list of {A} matrices with S = A, read as R[action][s][s']; "
+            "for R[s, a, s'], give an array or axes='sas'"
+        )
+    if P.ndim == 4 and R.shape == P.shape[:3] == P.shape[1:]:
+        warn(f"R has M = S = A = {A} and was read as R[m, s, a]; for R[s, a, s'], repeat it for each model")
 
 
 def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
@@ -177,7 +194,7 @@ def as_allowed(allowed: Any, shape: tuple[int, ...]) -> Bool[np.ndarray, "..."]:
     if allowed is None:
         return np.ones(shape, bool)
     try:
-        array = np.asarray(allowed)
+        array = np.asarray(np.ma.filled(allowed, 0) if isinstance(allowed, np.ma.MaskedArray) else allowed)
     except ValueError as error:  # such as lists of different lengths
         raise ValueError(
             f"allowed must be true or false for each pair, [S, A] = {list(shape[-2:])} ({error})"
@@ -276,8 +293,8 @@ def _sparse_arrays(
     factor = np.where(flat, 1.0 / np.where((distance > rounding) & flat, total, 1.0), 0.0)
     if not (factor == 1.0).all():
         data = np.where(flat[pair], rows.data, 0.0) * factor[pair]
-        rows = sparse.csr_array((data, rows.indices, rows.indptr), rows.shape)
-        rows.eliminate_zeros()
+        rows = sparse.csr_array((data, rows.indices, rows.indptr), rows.shape, copy=True)
+        rows.eliminate_zeros()  # in place, so not on the caller's indices
     usable = np.where(legal, array, 0.0)
     input_checks.check_finite(usable)
     return Arrays(rows, np.where(legal, usable, -np.inf), legal)

@@ -79,7 +79,7 @@ class Model:
         if isinstance(P, np.ndarray):
             policies, values = (stack[0] for stack in _plans(P[None], R[None], grid))
         else:
-            policies, values = large.plan(large.by_action(P, len(self.actions)), R, grid)
+            policies, values = _sparse_plan(large.by_action(P, len(self.actions)), R, grid)
         policies = np.take_along_axis(stand_in, policies.T.astype(np.intp), 1).T
         return Plan(factors, policies[position], values[position], self.states, self.actions)
 
@@ -202,7 +202,7 @@ class Plan:
         """Neighbouring discount factors with different optimal policies.
 
         The columns are model, below, above and states, the number of states with another action. An action is kept if
-        it is as good at the larger discount factor.
+        it is as good at the larger discount factor; at 1, only if the policy still ends from every state.
         """
         import pandas as pd  # here, because planning needs no tables, and pandas takes long to load
 
@@ -350,11 +350,60 @@ def _plans(
     values = np.empty(policies.shape)
     for g, gamma in enumerate(gammas.tolist()):
         values[:, g] = _values(P, R, policies[:, g], gamma)
-        if g and gamma < 1.0 and P.shape[1] > evaluation.ELIMINATED_STATES:  # smaller models keep actions anyway
-            tied = _is_tied(P, R, policies[:, g - 1], policies[:, g], gamma)
-            if tied.any():
-                policies[:, g] = np.where(tied, policies[:, g - 1], policies[:, g])
-                values[:, g] = _values(P, R, policies[:, g], gamma)
+        if g and (tied := _is_tied(P, R, policies[:, g - 1], policies[:, g], gamma)).any():
+            policies[:, g], values[:, g] = _keep(P, R, tied, policies[:, g - 1 : g + 1], values[:, g], gamma)
+    return policies, values
+
+
+def _keep(
+    P: ModelStack,
+    R: RewardStack,
+    tied: Bool[np.ndarray, "M S"],
+    policies: Int[np.ndarray, "M 2 S"],
+    values: Float[np.ndarray, "M S"],
+    gamma: float,
+) -> tuple[Int[np.ndarray, "M S"], Float[np.ndarray, "M S"]]:
+    """Return the last policies with tied actions of the previous ones, and values.
+
+    At gamma = 1, policies still end from every state.
+    """
+    previous, policy = policies[:, 0], policies[:, 1]
+    while gamma == 1.0 and not (ends := _ends(P, R, np.where(tied, previous, policy))).all():
+        tied = tied & ends
+    kept = np.where(tied, previous, policy)
+    try:
+        return kept, _values(P, R, kept, gamma)
+    except undiscounted.NeverEndsError:  # the kept policy takes too many steps
+        return policy, values
+
+
+def _ends(P: ModelStack, R: RewardStack, policy: Int[np.ndarray, "M S"]) -> Bool[np.ndarray, "M S"]:
+    """Return a mask of the states with a path to a terminal state."""
+    P_pi = np.take_along_axis(P, policy[..., None, None].astype(np.intp), 2)[:, :, 0]
+    ends, before = undiscounted.terminal(P, R), -1
+    while before != (before := int(ends.sum())):
+        ends = ends | ((P_pi * ends[:, None]).sum(-1) > 0.0)
+    return ends
+
+
+def _sparse_plan(
+    rows: sparse.csr_array, R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
+) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "G S"]]:
+    """Plan with rows a S + s; keep equally good actions along the discount factors."""
+    policies, values = large.plan(rows, R, gammas)
+    sides, states = action_ties.signed_and_absolute(R), np.arange(len(R))
+    solver, V = large.ChainSolver(rows, sides), np.zeros((len(sides), len(R)))
+    for g in range(1, len(gammas)):
+        previous = policies[g - 1].astype(np.intp)
+        if not (differs := previous != policies[g]).any():
+            continue
+        V = solver.value(policies[g], float(gammas[g]), V)
+        following = (rows[previous * len(R) + states] @ V.T).T
+        Q = sides[:, states, previous] + gammas[g] * following
+        tied = differs & (action_ties.excess(V[..., None], Q[..., None])[:, 0] <= 0.0)
+        policies[g] = np.where(tied, previous, policies[g])
+        if tied.any():
+            values[g] = large.policy_values(rows, R, policies[g : g + 1], float(gammas[g]))[0]
     return policies, values
 
 

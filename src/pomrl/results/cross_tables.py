@@ -95,15 +95,21 @@ def _heads(values: Sequence[Any], labels: Mapping[Any, str]) -> dict[Any, Any]:
     return heads if len({*heads.values()}) == len(heads) else {value: value for value in heads}
 
 
-def best_columns(samples: Mapping[str, LossPerRun], statistic: str) -> list[str]:
-    """Name the smallest sample and all not significantly larger, paired by run."""
-    smallest = min(samples, key=lambda name: summary(samples[name], statistic).estimate)
-    first = samples[smallest]
+def best_columns(samples: Mapping[Any, LossPerRun], statistic: str) -> list[str]:
+    """Name the smallest sample and all not significantly larger, paired by run.
+
+    Samples without an estimate (NaN) are not named. In a single pair of runs, no difference is significant.
+    """
+    estimates = {name: summary(sample, statistic).estimate for name, sample in samples.items()}
+    known = {name: estimate for name, estimate in estimates.items() if not np.isnan(estimate)}
+    if not known:
+        return []
+    first = samples[smallest := min(known, key=known.__getitem__)]
     names = []
-    for name, sample in samples.items():
-        pairs = min(len(first), len(sample))
-        if name == smallest or paired_difference(first[:pairs], sample[:pairs], statistic).lower <= 0.0:
-            names.append(name)
+    for name in known:
+        pairs = min(len(first), len(sample := samples[name]))
+        if name == smallest or not paired_difference(first[:pairs], sample[:pairs], statistic).lower > 0.0:
+            names.append(str(name))
     return names
 
 
