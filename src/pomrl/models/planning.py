@@ -411,15 +411,18 @@ def _is_tied(
     P: ModelStack, R: RewardStack, previous: Int[np.ndarray, "M S"], policy: Int[np.ndarray, "M S"], gamma: float
 ) -> Bool[np.ndarray, "M S"]:
     """Return where the previous action differs from an optimal policy's, but is as good."""
-    differs = previous != policy
-    if not differs.any():
-        return differs
+    tied = previous != policy
+    models = np.flatnonzero(tied.any(1))
+    if not models.size:
+        return tied
+    P, R, previous, policy = P[models], R[models], previous[models], policy[models]
     rewards, gammas = action_ties.signed_and_absolute(R), np.full((len(P), 1), gamma)
     V = np.stack([_values(P, signed, policy, gamma) for signed in rewards])
     pairs = zip(rewards, V[:, :, None], strict=True)
     Q = np.stack([evaluation.action_values(P, signed, value, gammas)[:, 0] for signed, value in pairs])
     previous_value = np.take_along_axis(Q, previous[None, ..., None].astype(np.intp), -1)
-    return differs & (action_ties.excess(V[..., None], previous_value)[..., 0] <= 0.0)
+    tied[models] &= action_ties.excess(V[..., None], previous_value)[..., 0] <= 0.0
+    return tied
 
 
 def _values(P: ModelStack, R: RewardStack, policy: Int[np.ndarray, "M S"], gamma: float) -> Float[np.ndarray, "M S"]:
