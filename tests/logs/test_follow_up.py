@@ -73,7 +73,7 @@ def test_tasks_and_names_are_those_of_either_log():
 
 
 def test_a_log_is_not_its_own_later_log():
-    with pytest.raises(ValueError, match="^the later log must differ from the earlier one, got the same transitions"):
+    with pytest.raises(ValueError, match=r"^the later log must differ from the earlier one, got the same transitions"):
         follow_up(OLD, pomrl_logs.from_log(repairs(0, 0.5)), 0.9)
 
 
