@@ -11,6 +11,7 @@ from tests.support.board import MINE, NAMES, folder, made_up, mine, write
 from tests.support.browser import AXE, browser, faults_of_axe, watched
 from tests.support.settings import ROOT
 
+import pomrl
 from pomrl.outputs import outputs
 from pomrl_studies.board import command, lookups, losses, page, scores
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
@@ -50,6 +51,7 @@ def test_the_command_ranks_a_file_and_keeps_all_other_rows(folder: Path, capsys:
     assert "* Mine" in out
     assert max(map(len, out.splitlines()[:-2])) <= 80
     assert 'class="own"' in (outputs() / "board" / "index.html").read_text()
+    assert pomrl.find()["tags"].tolist() == ["board"] * 3  # two cells of Mine, and the checked cell
 
 
 @pytest.mark.usefixtures("empty_outputs")
