@@ -87,7 +87,7 @@ def score(learners: Iterable[Learner], shipped: Losses, own: Losses) -> list[Sco
 
 
 def scored_cells(scores: Sequence[Score], cells: Sequence[Cell]) -> list[Cell]:
-    """Select the cells in which any learner has a loss."""
+    """Select the cells with a loss of any learner."""
     return [cell for cell in cells if any(cell.name in score.cells for score in scores)]
 
 
