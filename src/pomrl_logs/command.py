@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pomrl.commands.terminal import WIDTH, print_frame, printable
 from pomrl.outputs import outputs
+from pomrl.science.mdp import check_gamma_eval
 from pomrl_logs.follow_up import follow_up
 from pomrl_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl_logs.log_files import table_name
@@ -16,6 +17,12 @@ from pomrl_logs.logs import Log
 
 MAX_PRINTED_CHANGES = 20
 """The largest number of printed changes."""
+
+FIGURE, CHANGES, PAGE = "gains", "changes.csv", "report.html"
+"""The names of the figure, without suffix, the table of changes, and the page."""
+
+FILES = (PAGE, CHANGES, *(f"{FIGURE}.{suffix}" for suffix in ("pdf", "png", "csv", "json")))
+"""The files of a report; the command replaces them."""
 
 Column = Annotated[str | None, "COLUMN"]
 Columns = Annotated[str, "COLUMN"]
@@ -45,7 +52,7 @@ def horizon(  # noqa: PLR0913  (the options of the command)
     """Recommend changes to the decisions recorded in a log.
 
     The command prints the findings of an audit of the log, the recommendation and the largest changes. It writes a
-    page, a figure and tables to a folder.
+    page, a figure and tables to a folder, and replaces an earlier report there.
 
     Args:
         log: Tables with a row for each transition (.parquet, .csv, .tsv, .jsonl, .gz).
@@ -66,9 +73,6 @@ def horizon(  # noqa: PLR0913  (the options of the command)
         after: Earlier log: report whether the gain promised for OLD came true in LOG.
         output: Folder of the report (default outputs/horizon/LOG).
     """
-    folder = output.expanduser() if output else outputs() / "horizon" / table_name(log[0])
-    if not after:
-        _refuse_existing(folder)
     roles = ColumnRoles(
         task=task,
         state=_split(state),
@@ -81,16 +85,24 @@ def horizon(  # noqa: PLR0913  (the options of the command)
         time=time,
     )
     read = partial(read_log, roles=roles, bins=_bins(bins), ends=ends, missing=missing, accept=accept)
+    check_gamma_eval(gamma_eval)
     new = read(log)
     if after:
         _print_follow_up(read(after), new, gamma_eval)
     else:
+        folder = output.expanduser() if output else outputs() / "horizon" / table_name(log[0])
+        _refuse_other_files(folder)
         _print_report(new, gamma_eval, folder, log[0])
 
 
-def _refuse_existing(folder: Path) -> None:
-    if folder.exists() and any(folder.iterdir()):
-        raise ValueError(f"{folder}: the folder is not empty; choose another one with --output")
+def _refuse_other_files(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder}: must be a folder, got a file; choose another one with --output")
+    others = sorted({path.name for path in folder.iterdir()} - {*FILES}) if folder.exists() else []
+    if others:
+        raise ValueError(
+            f"{folder}: must have only files of an earlier report, got {others[0]}; choose another folder with --output"
+        )
 
 
 def _split(names: str) -> str | list[str]:
@@ -130,7 +142,7 @@ def _print_summary(report: HorizonReport, log: Log) -> None:
     if len(report.changes):
         print_frame(report.changes.head(MAX_PRINTED_CHANGES).round({"gain": 3, "difference": 3, "probability": 2}))
         if len(report.changes) > MAX_PRINTED_CHANGES:
-            print(f"{len(report.changes) - MAX_PRINTED_CHANGES} more changes are in changes.csv")
+            print(f"{len(report.changes) - MAX_PRINTED_CHANGES} more changes are in {CHANGES}")
 
 
 def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:
@@ -139,9 +151,14 @@ def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[
     from pomrl_logs import figure  # here, because help and errors need no figures
     from pomrl_report.rendering import render
 
-    paths = save(figure.draw(report), folder, "gains", Sidecar("gains", command=f"pomrl horizon {source}"))
-    changes, page = folder / "changes.csv", folder / "report.html"
+    paths = save(figure.draw(report), folder, FIGURE, Sidecar(FIGURE, command=f"pomrl horizon {source}"))
+    changes, page = folder / CHANGES, folder / PAGE
     files.write(changes, report.changes.to_csv(index=False).encode())
-    shown = {"title": table_name(source), "report": report, "log": log, "picture": (folder / "gains.png").read_bytes()}
+    shown = {
+        "title": table_name(source),
+        "report": report,
+        "log": log,
+        "picture": (folder / f"{FIGURE}.png").read_bytes(),
+    }
     files.write(page, render("log.html.j2", **shown).encode())
     return [page, changes, *paths]

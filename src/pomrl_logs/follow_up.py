@@ -48,8 +48,10 @@ class FollowUp:
 def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) -> FollowUp:
     """Estimate the gain of a later log over an old log.
 
-    New tasks are left out. ValueError if a task of the old log is missing in the later one.
+    New tasks are left out. ValueError if the logs are equal, or a task of the old log is missing in the later one.
     """
+    if _are_equal(old, new):
+        raise ValueError("the later log must differ from the earlier one, got the same transitions twice")
     if missing := [task for task in old.tasks if task not in new.tasks]:
         raise ValueError(f"task {missing[0]!r} is missing in the later log; remove it from the old log too")
     report, joined = horizon_report(old, gamma_eval, seed=seed), _join(old, new)
@@ -64,6 +66,11 @@ def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) ->
     return FollowUp(
         report.improvement, gain, float(deviation), _share_followed(report, joined.visits[len(old.tasks) :])
     )
+
+
+def _are_equal(old: Log, new: Log) -> bool:
+    names = [(log.tasks, log.states, log.actions) for log in (old, new)]
+    return names[0] == names[1] and np.array_equal(old.cell, new.cell) and np.array_equal(old.paid, new.paid)
 
 
 def _join(old: Log, new: Log) -> Log:

@@ -33,6 +33,9 @@ EQUAL_LIMITS = 1e-9
 MAX_TRANSITION_FACTOR = 100.0
 """The largest ratio of required to available transitions of a promising plan."""
 
+MIN_TRANSITIONS = 100
+"""The smallest log from which the number of required transitions is estimated."""
+
 NO_ALTERNATIVE = "open"
 """The entry for a missing alternative, if no other action has support."""
 
@@ -182,14 +185,19 @@ def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFram
 def _enough(log: Log, gains: Gains) -> float:
     """Estimate the number of transitions required for a positive lower limit.
 
-    Standard errors shrink with its square root. If no action has support, it is the number required for support.
+    Standard errors shrink with its square root. The number is infinite without a promising plan, and NaN if it cannot
+    be estimated.
     """
-    transitions, largest = len(log.cell), int(log.visits.max())
-    if largest < SUPPORTS[0]:
-        return transitions * SUPPORTS[0] / largest
-    better = (gains.mean > 0) & (gains.deviation > 0)
+    transitions, better = len(log.cell), (gains.mean > 0) & (gains.deviation > 0)
+    if log.visits.max() < SUPPORTS[0]:
+        return np.nan  # no plan could be compared
     factor = (1.0 - gains.lower[better] / gains.mean[better]) ** 2
-    return float(transitions * factor.min()) if factor.min(initial=np.inf) <= MAX_TRANSITION_FACTOR else np.inf
+    if factor.min(initial=np.inf) > MAX_TRANSITION_FACTOR:
+        return np.inf
+    # The number has twice the relative error of the gain. Standard errors from few transitions are wrong, and a gain
+    # smaller than its standard error gives any number up to infinity.
+    is_reliable = transitions >= MIN_TRANSITIONS and (gains.mean >= gains.deviation)[better][factor.argmin()]
+    return float(transitions * factor.min()) if is_reliable else np.nan
 
 
 def _changes(

@@ -47,7 +47,8 @@ class Recommendation:
     transitions: float
     """The number of transitions at which the best plan's estimated gain would be significant.
 
-    It is the size of the log if changes are recommended, and infinite if no plan seems to gain.
+    It is the size of the log if changes are recommended, infinite if no plan seems to gain, and NaN if the log is too
+    small to estimate it.
     """
 
     @property
@@ -58,6 +59,11 @@ class Recommendation:
                 f"Change {changes} of {self.policies.size} decisions, and keep all others. The estimated gain over the "
                 f"decisions of the log is {gain.mean:.3g}, with a lower limit of {gain.lower:.3g}. Such limits held in "
                 f"{COVERAGE}."
+            )
+        if np.isnan(self.transitions):
+            return (
+                "Not enough data: keep to the decisions of the log. The log is too small to estimate how many "
+                "transitions would show which changes are better."
             )
         if np.isfinite(self.transitions):
             return (

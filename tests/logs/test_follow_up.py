@@ -72,6 +72,11 @@ def test_tasks_and_names_are_those_of_either_log():
         follow_up(OLD, pomrl_logs.from_log(repairs(0, 0.5, first=1)), 0.9)
 
 
+def test_a_log_is_not_its_own_later_log():
+    with pytest.raises(ValueError, match=r"^the later log must differ from the earlier one, got the same transitions"):
+        follow_up(OLD, pomrl_logs.from_log(repairs(0, 0.5)), 0.9)
+
+
 def test_the_command_says_whether_it_came_true(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -9,6 +9,7 @@ import pytest
 from tests.logs.test_audit import visits
 
 from pomrl.commands import main
+from pomrl_logs.command import FILES
 
 
 def horizon(*words: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -66,14 +67,39 @@ def test_a_reader_that_stops_leaves_a_report(tmp_path: Path):
     assert (tmp_path / "there" / "report.html").exists()
 
 
-def test_a_report_that_is_there_is_refused_before_the_log_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_an_earlier_report_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    visits(0).to_csv(tmp_path / "log.csv", index=False)
+    horizon("log.csv", "--output", "there", monkeypatch=monkeypatch, folder=tmp_path)
+    assert {path.name for path in (tmp_path / "there").iterdir()} == {*FILES}
+    before = (tmp_path / "there" / "report.html").read_text()
+    horizon("log.csv", "--output", "there", "--gamma-eval", "0.9", monkeypatch=monkeypatch, folder=tmp_path)
+    assert (tmp_path / "there" / "report.html").read_text() != before
+    assert {path.name for path in (tmp_path / "there").iterdir()} == {*FILES}
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--state", "severity"], "log.csv: no column 'severity'"),
+        (["--gamma-eval", "95"], "gamma_eval must be"),
+        ([], "there: must have only files of an earlier report, got mine.txt; choose another folder with --output"),
+        (["--output", "log.csv"], "log.csv: must be a folder, got a file; choose another one with --output"),
+    ],
+)
+def test_a_folder_with_other_files_is_refused_after_other_mistakes(
+    words: list[str],
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ):
+    visits(0).to_csv(tmp_path / "log.csv", index=False)
     (tmp_path / "there").mkdir()
-    (tmp_path / "there" / "report.html").write_text("mine")
+    (tmp_path / "there" / "mine.txt").write_text("mine")
     with pytest.raises(SystemExit):
-        horizon("no_such_log.csv", "--output", "there", monkeypatch=monkeypatch, folder=tmp_path)
-    assert "the folder is not empty" in capsys.readouterr().err
+        horizon("log.csv", "--output", "there", *words, monkeypatch=monkeypatch, folder=tmp_path)
+    assert capsys.readouterr().err.startswith(line)
+    assert [path.name for path in (tmp_path / "there").iterdir()] == ["mine.txt"]
 
 
 def test_outputs_may_begin_with_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -10,7 +10,8 @@ from tests.logs.test_logs import chain_log, log_of
 import pomrl_logs
 from pomrl.commands import main
 from pomrl_logs.figure import draw
-from pomrl_logs.horizon_reports import MAX_DOUBT, HorizonReport
+from pomrl_logs.gains import Gains
+from pomrl_logs.horizon_reports import MAX_DOUBT, HorizonReport, _enough
 from pomrl_logs.logs import Log
 from pomrl_logs.recommendations import Improvement
 from pomrl_logs.safe_improvement import KEEP
@@ -65,7 +66,7 @@ def test_the_table_and_the_figure_have_all_that_is_compared(report: HorizonRepor
     [
         (sold(0), "Keep to the decisions of the log: no change that the log has tried often enough looks better."),
         (sold(20, pays=1.0), "Keep to the decisions of the log: no change"),
-        (log_of(np.ones((4, 2, 2, 2), int), np.ones(1)), "Not enough data: keep to the decisions of the log. Some"),
+        (log_of(np.ones((4, 2, 2, 2), int), np.ones(1)), "Not enough data: keep to the decisions of the log. The log"),
     ],
     ids=["one action alone", "actions that pay the same", "too few transitions"],
 )
@@ -88,6 +89,21 @@ def test_as_much_data_as_are_asked_for_are_enough():
     assert pomrl_logs.horizon_report(
         pomrl_logs.from_log(more, accept=["repeats", "history"]), 0.9
     ).recommendation.changed.any()
+
+
+@pytest.mark.parametrize("rows", [10, 17, 30, 60, 90])
+def test_a_small_log_gives_no_number_of_required_transitions(rows: int):
+    frame = chain_log(tasks=1, m=20, seed=1).sample(rows, random_state=0)
+    frame["reward"] = np.random.default_rng(rows).normal(frame["action"] == "b", 3.0)
+    report = pomrl_logs.horizon_report(pomrl_logs.from_log(frame, accept=["repeats"]), 0.9)
+    assert not np.isfinite(report.recommendation.transitions)
+    assert "about" not in report.words[0]
+
+
+@pytest.mark.parametrize(("deviation", "is_known"), [(0.9, True), (1.1, False)])
+def test_a_gain_below_its_standard_error_gives_no_number(deviation: float, is_known: bool):
+    gains = Gains(np.array([1.0]), np.array([deviation]), np.zeros(1), quantile=2.0)
+    assert np.isfinite(_enough(sold(20), gains)) == is_known
 
 
 def test_the_report_depends_on_its_seed_alone():
@@ -134,7 +150,5 @@ def test_the_command_prints_and_writes_the_report(
     assert page.count('<th scope="row">task 3</th>') == 1 + (changes["task"] == "task 3").sum()
     assert "http://" not in page.replace("http-equiv", "")
 
-    with pytest.raises(SystemExit):
-        called(tmp_path, monkeypatch)
-    assert "the folder is not empty; choose another one with --output" in capsys.readouterr().err
+    called(tmp_path, monkeypatch)
     assert (folder / "report.html").read_text() == page

@@ -329,6 +329,16 @@ def test_every_convention_is_tested_here_and_shown_on_the_page():
         assert f"| {given} | {reading} |" in page
 
 
+@pytest.mark.parametrize("gamma", [1 - 1e-6, 1 - 1e-9])
+def test_policies_tie_near_gamma_1_as_the_conventions_say(gamma: float):
+    assert "up to 1e-12 / (1 - gamma) (`pomrl.science.solvers.action_ties`)" in CONVENTIONS["a gamma near 1"]
+    P = np.array([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]])  # stay, or go and return
+    for share, action in ((0.3, 0), (1.5, 1)):
+        gain = share * 1e-12 / (1 - gamma)
+        R = np.array([[1.0, 1.0], [1.0 + 2 * gain] * 2])
+        assert pomrl.plan(P, R, [gamma], axes="sas").policies[0, 0] == action
+
+
 def test_nested_lists_of_rewards_are_ambiguous_beside_an_array_of_states_first():
     with (
         pytest.warns(ReadingWarning, match=r"P has S = A = 2 and was read as P\[s, a, s'\]"),

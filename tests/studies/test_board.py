@@ -1,5 +1,6 @@
 """The board: the scores of learners, files of one's own and what is refused, and the treatment of sepsis."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -126,6 +127,25 @@ def test_sound_learners_pass(folder: Path) -> None:
         checks.check(learner)
 
 
+@pytest.mark.parametrize(
+    ("estimate", "is_used"),
+    [
+        ("truth.P_o", True),
+        ("truth.variance / truth.variance.sum(-1, keepdims=True)", True),
+        ("0.5 * batch.P_bar + 0.5 * memory.P_o_hat", False),
+    ],
+)
+def test_the_use_of_the_truth_is_noticed(folder: Path, estimate: str, is_used: bool) -> None:
+    (learner,) = own_learners(write(folder / "mine.py", MINE.format(estimate=estimate)))
+    assert checks.uses_truth(learner) == is_used
+
+
+def test_the_shipped_limits_alone_use_the_truth() -> None:
+    for learner in shipped_learners().values():
+        if learner.base is None:
+            assert checks.uses_truth(learner) == learner.is_limit
+
+
 KEYS = """
 from pomrl.components import Batch, Field, Memory, ModelEstimator, Models, Truth
 
@@ -240,6 +260,12 @@ def test_hospitals_and_the_prior_over_actions_keep_to_the_contracts() -> None:
     of_hospitals = replace(problem, S=5, A=2, sigma=None, task_distribution=hospitals)
     (together,), *alone = (tables(of_hospitals, [method], runs) for runs in (range(3), [0], [1], [2]))
     assert together.equals(pd.concat([table for (table,) in alone], ignore_index=True))
+
+
+def test_without_gymnasium_its_cells_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    families = {cell.name.split()[0] for cell in common_cells()} - {cell.name.split()[0] for cell in board_cells()}
+    assert families == {"frozen_lake", "frozen_lake_8x8", "cliff_walking"}
 
 
 def test_without_its_data_the_cell_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The command `pomrl board`, its page, what documents look up, and the losses that are shipped, computed again."""
 
 import ast
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from tests.support.board import MINE, NAMES, folder, made_up, mine, write
 from tests.support.browser import AXE, browser, faults_of_axe, watched
 from tests.support.settings import ROOT
 
+import pomrl
 from pomrl.outputs import outputs
-from pomrl_studies.board import command, lookups, losses, page, scores
+from pomrl_studies.board import command, icu_sepsis, lookups, losses, page, scores
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
 from pomrl_studies.board.learner import FOLDER, shipped_learners
 
@@ -50,6 +52,39 @@ def test_the_command_ranks_a_file_and_keeps_all_other_rows(folder: Path, capsys:
     assert "* Mine" in out
     assert max(map(len, out.splitlines()[:-2])) <= 80
     assert 'class="own"' in (outputs() / "board" / "index.html").read_text()
+    assert pomrl.find()["tags"].tolist() == ["board"] * 3  # two cells of Mine, and the checked cell
+
+
+@pytest.mark.usefixtures("empty_outputs", "few_runs")
+def test_cells_without_packages_are_left_out_for_all_learners(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command.board(output=folder / "two")
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    monkeypatch.setattr(icu_sepsis, "data_file", lambda: None)
+    lake = replace(CHEAP[0], name="frozen_lake 0.05")
+    rows = losses.read_losses()
+    other = [replace(row, cell=lake.name, losses=row.losses[::-1] ** 2) for row in rows if row.cell == CHEAP[0].name]
+    monkeypatch.setattr(losses, "read_losses", lambda: [*rows, *other])
+    for module in (command, scores, page):
+        monkeypatch.setattr(module, "common_cells", lambda: (*CHEAP, lake))
+    capsys.readouterr()
+    command.board(write(folder / "mine.py", MINE.format(estimate="memory.P_o_hat")), workers=1)
+    out, err = capsys.readouterr()
+    line = err.splitlines()[0]
+    assert line.startswith("left out, because packages are not installed: frozen_lake 0.05, frozen_lake 0.15, ")
+    assert line.endswith("icu_sepsis; run `pip install 'pomrl[families,icu-sepsis]'`")
+    assert "rank, better, worse: in 2 cells" in out
+    after = (outputs() / "board" / "board.csv").read_text().splitlines()
+    assert {*(folder / "two" / "board.csv").read_text().splitlines()} < {*after}
+
+
+@pytest.mark.usefixtures("empty_outputs", "few_runs")
+def test_a_learner_with_the_truth_is_a_limit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command.board(write(folder / "mine.py", MINE.format(estimate="truth.P_o")), workers=1)
+    out, err = capsys.readouterr()
+    assert "Mine: a limit without a rank, because its estimates depend on `truth`" in err.splitlines()
+    assert [line.split()[2] for line in out.splitlines() if line.startswith("* Mine")] == ["limit"]
 
 
 @pytest.mark.usefixtures("empty_outputs")

@@ -31,6 +31,8 @@ CONVENTIONS = {
     "a state without an allowed action": "refused; a state that ends the episode must lead to itself, with reward 0",
     "done, in Gymnasium's table": "the episode ends on the transition: nothing follows, and no state becomes an end",
     "gammas": "in any order, in [0, 1 - 1e-9]; 1 means the best of the policies that end from every state",
+    "a gamma near 1": "policies count as tied if their values differ relatively by up to 1e-12 / (1 - gamma) "
+    "(`pomrl.science.solvers.action_ties`)",
     "rewards": "finite, and neither so large that values overflow nor so small that they lose their digits",
 }
 """How inputs are read, for the documentation."""

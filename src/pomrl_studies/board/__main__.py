@@ -8,11 +8,11 @@ With names, only these learners are computed. --signatures renews signatures aft
 import sys
 
 from pomrl_studies.board import losses
-from pomrl_studies.board.cells import board_cells
+from pomrl_studies.board.cells import all_cells
 from pomrl_studies.board.learner import shipped_learners
 
 if __name__ == "__main__":
-    learners, cells, names = shipped_learners(), board_cells(), sys.argv[1:]
+    learners, cells, names = shipped_learners(), all_cells(), sys.argv[1:]
     if names == ["--signatures"]:
         losses.write_losses(losses.with_current_signatures(losses.read_losses(), learners, cells), losses.FILE)
     else:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
+from importlib.util import find_spec
+from itertools import product, starmap
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,6 +25,9 @@ FAMILIES = (
 )  # fmt: skip
 """The families of the sweep `beyond/families`."""
 
+GYMNASIUM = ("frozen_lake", "frozen_lake_8x8", "cliff_walking")
+"""The families that read models from Gymnasium."""
+
 SPREADS = (0.05, 0.15)
 """The largest differences of the latents from their mean."""
 
@@ -43,22 +47,42 @@ class Cell:
     runs: int
     settings: Mapping[str, Any]
     """Its settings by dotted keys, as for `pomrl.run`."""
+    extra: str = ""
+    """The extra of the package with its model, as in `pip install 'pomrl[families]'`."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Return whether the package with its model is installed."""
+        if self.extra == "icu-sepsis":
+            return icu_sepsis.data_file() is not None
+        return not self.extra or find_spec("gymnasium") is not None
 
 
 def board_cells() -> tuple[Cell, ...]:
-    """List the cells; without ICU-Sepsis unless the package `icu-sepsis` is installed."""
-    return (*common_cells(), *([ICU_SEPSIS] if icu_sepsis.data_file() else []))
+    """List the cells with installed packages."""
+    return tuple(cell for cell in all_cells() if cell.is_installed)
+
+
+def all_cells() -> tuple[Cell, ...]:
+    """List the cells, with ICU-Sepsis last."""
+    return (*common_cells(), ICU_SEPSIS)
 
 
 @cache
 def common_cells() -> tuple[Cell, ...]:
     """List the cells for ranks and counts: all except ICU-Sepsis."""
-    families = (
-        Cell(f"{family} {spread:g}", "families", 100, {"task_distribution": family, "task_distribution.spread": spread})
-        for family, spread in product(FAMILIES, SPREADS)
+    return (
+        *starmap(_family_cell, product(FAMILIES, SPREADS)),
+        *(Cell(f"chains {sigma:g}", "chains", 100, {"sigma": sigma}) for sigma in SIGMAS),
     )
-    return (*families, *(Cell(f"chains {sigma:g}", "chains", 100, {"sigma": sigma}) for sigma in SIGMAS))
 
 
-ICU_SEPSIS = Cell("icu_sepsis", "icu_sepsis", 10, {"task_distribution": "icu_sepsis", **icu_sepsis.SETTINGS})
+def _family_cell(family: str, spread: float) -> Cell:
+    settings = {"task_distribution": family, "task_distribution.spread": spread}
+    return Cell(f"{family} {spread:g}", "families", 100, settings, "families" if family in GYMNASIUM else "")
+
+
+ICU_SEPSIS = Cell(
+    "icu_sepsis", "icu_sepsis", 10, {"task_distribution": "icu_sepsis", **icu_sepsis.SETTINGS}, "icu-sepsis"
+)
 """The cell of a model estimated from real patients."""

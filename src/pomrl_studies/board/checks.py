@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 
-from pomrl.study import Fixed, tables
+from pomrl.components import Batch, Truth
+from pomrl.study import Batches, Fixed, pomrl, tables
 from pomrl_studies.board import losses
 from pomrl_studies.board.learner import Learner
 
@@ -28,6 +30,27 @@ def check(learner: Learner) -> None:
             raise ValueError(
                 f"{learner.label}: a run must not depend on the runs computed with it, but does with {_text(settings)}"
             )
+
+
+def uses_truth(learner: Learner) -> bool:
+    """Return whether the estimates depend on the true moments.
+
+    The largest variance may be used: Algorithm 1 of the paper is given σ.
+    """
+    problem, method = losses.problem_and_method(learner, PROBLEMS[0])
+    rng, (n, S, A) = np.random.default_rng(0), (len(RUNS), problem.S, problem.A)
+    data = rng.multinomial(problem.m, rng.dirichlet(np.ones(S), (problem.T, n, S, A)))
+    batches = [Batches.same(Batch.of_counts(counts, problem.m)) for counts in data]
+    candidates, variance = rng.dirichlet(np.ones(S), (n, S, A)), rng.uniform(0.0, 0.01, (n, S, A, S))
+    estimates = []
+    for truth in (_truth(candidates, variance), _truth(candidates[..., ::-1], variance[:, ::-1, ::-1, ::-1])):
+        tasks = pomrl(zip(batches, repeat(truth)), problem.m, method.estimator, Fixed(gamma=0.5), 0.5)
+        estimates.append(np.stack([task.P_hat for task in tasks]))
+    return not np.array_equal(*estimates)
+
+
+def _truth(P: np.ndarray, variance: np.ndarray) -> Truth:
+    return Truth(P, variance, unsmoothed=P, candidates=P)
 
 
 def _table(learner: Learner, settings: dict[str, object], runs: Sequence[int]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import pandas as pd
 
 from pomrl.outputs import outputs
 from pomrl_studies.board import checks, losses, page, scores
-from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
-from pomrl_studies.board.learner import own_learners, shipped_learners
+from pomrl_studies.board.cells import Cell, all_cells, board_cells, common_cells
+from pomrl_studies.board.learner import Learner, own_learners, shipped_learners
 from pomrl_studies.board.scores import Score
 
 CHECKED = ("without_meta", "chains 0.01")
@@ -38,16 +39,41 @@ def board(file: Path | None = None, *, output: Path | None = None, workers: int 
     own = own_learners(file) if file else []
     shipped = losses.read_losses()
     if own:
-        for learner in own:
-            checks.check(learner)
+        if missing := [
+            cell for cell in all_cells() if not cell.is_installed and any(each.is_run_in(cell) for each in own)
+        ]:
+            _say(_missing_line(missing))
+            shipped = _without_common(shipped, missing)
+        own = [_checked(learner) for learner in own]
         check_shipped(shipped)
-        if ICU_SEPSIS not in board_cells():
-            _say("ICU-Sepsis is left out: its data are not installed; run `pip install 'pomrl[icu-sepsis]'`")
     rows = [row for learner in own for row in losses.compute(learner, board_cells(), _say, workers=workers)]
     ranked = scores.score([*shipped_learners().values(), *own], scores.by_learner(shipped), scores.by_learner(rows))
     print(text(ranked))
     for path in write(ranked, output or outputs() / "board"):
         print(path)
+
+
+def _missing_line(missing: Sequence[Cell]) -> str:
+    extras = ",".join(sorted({cell.extra for cell in missing}))
+    return (
+        f"left out, because packages are not installed: {', '.join(cell.name for cell in missing)}; "
+        f"run `pip install 'pomrl[{extras}]'`"
+    )
+
+
+def _without_common(rows: Sequence[losses.CellLosses], missing: Sequence[Cell]) -> list[losses.CellLosses]:
+    """Leave out the rows of common cells, because all mean ranks must be over the same cells."""
+    names = {cell.name for cell in missing} & {cell.name for cell in common_cells()}
+    return [row for row in rows if row.cell not in names]
+
+
+def _checked(learner: Learner) -> Learner:
+    """Check a learner, and make it a limit if it uses the truth."""
+    checks.check(learner)
+    if not (scores.is_ranked(learner) and checks.uses_truth(learner)):
+        return learner
+    _say(f"{learner.label}: a limit without a rank, because its estimates depend on `truth`")
+    return replace(learner, is_limit=True)
 
 
 def check_shipped(shipped: Sequence[losses.CellLosses]) -> None:
@@ -66,7 +92,7 @@ def check_shipped(shipped: Sequence[losses.CellLosses]) -> None:
 def write(ranked: Sequence[Score], folder: Path) -> list[Path]:
     """Write the page and the table of scores; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
-    cells = [*common_cells(), ICU_SEPSIS]
+    cells = all_cells()
     table, html = folder / "board.csv", folder / "index.html"
     frame = pd.DataFrame([scores.flat(score, cells) for score in ranked], columns=scores.columns(cells))
     frame.to_csv(table, index=False, float_format="%.5g", lineterminator="\n")
@@ -80,7 +106,8 @@ def text(ranked: Sequence[Score]) -> str:
     second = f"  {'':<{LABEL_WIDTH}}{'':<19}{'better worse':<13}better worse"
     lines = [head, second, *(_line(score) for score in ranked if score.learner.base is None)]
     on_top = [_line_on_top(score) for score in ranked if score.learner.base]
-    remark = "rank: among shipped learners; better, worse: counts of 21 cells; *: yours"
+    cells = len(scores.scored_cells(ranked, common_cells()))
+    remark = f"rank: among shipped learners; rank, better, worse: in {cells} cells; *: yours"
     return "\n".join([*lines, "", "  with chosen horizons, in % of the same learner at γ_eval", *on_top, "", remark])
 
 

@@ -23,6 +23,9 @@ FILE = Path(__file__).parent / "losses.csv"
 DIGITS = 5
 """The number of significant digits of all losses."""
 
+TAG = "board"
+"""The tag of stored runs."""
+
 TIMED_RUNS = 20
 """The number of runs of the random chains to time a task."""
 
@@ -64,7 +67,7 @@ def compute(learner: Learner, cells: Sequence[Cell], report: Report, *, workers:
 
 def _compute_cell(learner: Learner, cell: Cell, milliseconds: float, workers: int | None) -> CellLosses:
     settings = {"execution.workers": workers, **cell.settings, **learner.settings}
-    table = pomrl.run(config_dir=CONF, runs=cell.runs, seed=SEED, yes=True, **settings)
+    table = pomrl.run(config_dir=CONF, runs=cell.runs, seed=SEED, yes=True, tag=TAG, **settings)
     by_task = table.groupby(["run", "task"])["planning_loss"]
     losses = by_task.last().groupby("run").mean().to_numpy()  # the last discount factor is gamma_eval
     means = table.groupby("gamma")["planning_loss"].mean()

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from pomrl_report.rendering import render
-from pomrl_studies.board.cells import ICU_SEPSIS, VERSION, Cell, common_cells
-from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score
+from pomrl_studies.board.cells import VERSION, Cell, all_cells, common_cells
+from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score, scored_cells
 
 TEMPLATES = Path(__file__).parent
 """The folder of the template."""
@@ -26,7 +26,7 @@ def html(scores: Sequence[Score]) -> str:
         "board.html.j2",
         folder=TEMPLATES,
         version=VERSION,
-        cells=[*common_cells(), ICU_SEPSIS],
+        cells=scored_cells(scores, all_cells()),
         learners=learners,
         horizons=[score for score in scores if score.learner.base],
         best={score.learner.name: count_of_gamma_eval(score) for score in learners},

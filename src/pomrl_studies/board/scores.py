@@ -86,6 +86,11 @@ def score(learners: Iterable[Learner], shipped: Losses, own: Losses) -> list[Sco
     return sorted(scores, key=lambda score: (score.learner.base is not None, _sort_key(score)))
 
 
+def scored_cells(scores: Sequence[Score], cells: Sequence[Cell]) -> list[Cell]:
+    """Select the cells with a loss of any learner."""
+    return [cell for cell in cells if any(cell.name in score.cells for score in scores)]
+
+
 def is_ranked(learner: Learner) -> bool:
     """Return whether a learner has a rank."""
     return learner.base is None and not learner.is_limit
