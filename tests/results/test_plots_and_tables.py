@@ -1,6 +1,7 @@
 """Plots and tables of one's own sweeps, and the robust summaries in them."""
 
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import ANY
@@ -190,6 +191,49 @@ class TestPlots:
         status, _, err = call(plot, "--x", "gamma", "--against", "gamma_schedule=dong")
         assert status == 1
         assert err.startswith("no selected experiment shares a run and a gamma with gamma_schedule=dong; ")
+
+
+class TestCommonRuns:
+    SMALL = ("T=2", "S=3", "gamma_schedule.gammas=[0.0,0.5]")
+
+    def test_a_plot_and_a_cross_table_compare_methods_over_the_runs_that_all_have(self, empty_outputs: Path) -> None:
+        call(run, *self.SMALL, "estimator=pomrl", "runs=9")
+        call(run, "-m", *self.SMALL, "estimator=pomrl,oracle,without_meta", "sigma=0.01,0.02", "runs=4")
+        call(run, *self.SMALL, "sigma=0.02", "estimator=oracle", "runs=6")
+        assert frame("--where", "estimator=pomrl", "sigma=0.01")["runs"].tolist() == [9]
+        assert call(plot, "--name", "common")[0] == 0
+        points = pd.read_csv(empty_outputs / "plots" / "common.csv")
+        assert {*points["n"]} == {4}
+        first_tasks = points.query("task == 1 and sigma == 0.01").set_index("estimator")["mean"]
+        assert first_tasks["pomrl"] == first_tasks["without_meta"]  # it has no earlier tasks
+        sources = json.loads((empty_outputs / "plots" / "common.json").read_text())["sweeps"]["stored"]
+        assert {source["runs"] for source in sources} == {4}
+        _, out, err = call(table, "--rows", "sigma", "--columns", "estimator", "--best", "bold")
+        assert "mean over 4 runs that all methods have ±" in err
+        mean = store.find(sigma=0.01, estimator="pomrl")[0].mean_losses(4)[0].mean()
+        assert f"{mean:.3f} ± " in out.splitlines()[1]
+        assert frame()["runs"].tolist().count(9) == 1  # a list has all runs
+
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_experiments_of_other_problems_keep_their_runs(self) -> None:
+        for sigma, runs in ((0.01, 3), (0.02, 5)):
+            call(run, "-m", *self.SMALL, f"sigma={sigma}", "estimator=pomrl,oracle", f"runs={runs}")
+        results = choose()
+        assert results.with_common_runs() is results
+        call(run, *self.SMALL, "sigma=0.01", "estimator=oracle", "runs=8")
+        results = choose().with_common_runs()
+        assert sorted(results.runs) == [3, 3, 5, 5]
+        assert results.with_common_runs().has_only_common_runs
+        assert "3 to 5 runs that all methods have" in call(table, "--rows", "sigma", "--columns", "estimator")[2]
+
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_a_schedule_in_hindsight_chooses_by_the_common_runs(self) -> None:
+        words = ("T=2", "S=3", "gamma_schedule=best_fixed", "estimator=pomrl,oracle")
+        call(run, "-m", "T=2", "S=3", "estimator=pomrl", "runs=7")
+        call(run, "-m", "T=2", "S=3", "estimator=oracle", "runs=4")
+        common, requested = choose(words).with_common_runs(), choose([*words, "runs=4"])
+        for a, b in zip(common.results, requested.results, strict=True):
+            np.testing.assert_array_equal(a.loss, b.loss)
 
 
 class TestSummaries:

@@ -40,7 +40,7 @@ def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **opt
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw
 
     x, y, hue, col, row, band, task = (options[key] for key in ("x", "y", "hue", "col", "row", "band", "task"))
-    selection = api.select(selectors, y, options["where"], options["config_dir"])
+    selection = api.select(selectors, y, options["where"], options["config_dir"]).with_common_runs()
     drawing = draw(
         selection, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, api.read_method(options["against"]))
     )

@@ -32,6 +32,9 @@ PANEL_HEIGHT_INCHES = 2.1
 MAX_LEVEL_NAMES = 5
 """The largest number of category names side by side below a panel; more are rotated."""
 
+MAX_NOTE_CHARACTERS = 50
+"""The largest length of a line above a panel."""
+
 ABSENT = "none"
 """The value of a setting that an experiment's options do not have."""
 
@@ -71,7 +74,7 @@ def draw(
     """Plot the mean of a number over runs, with bands.
 
     `x` is `task`, `gamma`, or a setting such as `sigma`. `y` is a column of stored tables (`selection.VALUES`) or a
-    metric.
+    metric. Only the first runs that all experiments of a problem have are drawn.
 
     Returns:
         The figure, and the table of settings, x, mean, lower, upper and n.
@@ -83,7 +86,7 @@ def draw(
     """
     if options and x == "task" and options.tasks != "all":
         raise ValueError(f"task must be all if x is the task, got {options.tasks}; choose another x, such as gamma")
-    options = options or PlotOptions()
+    options, results = options or PlotOptions(), results.with_common_runs()
     if options.kind not in BAND_NAMES:
         raise ValueError(f"band must be one of {', '.join(BAND_NAMES)}, got {options.kind!r}")
     varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
@@ -108,7 +111,8 @@ def draw(
     levels = {value: x_looks[value].label if x_looks else str(value) for value in _sort(data[x])} if is_text else {}
     style = _PanelStyle(x, y, layout.hue, options.against, looks, levels)
     with context():
-        return _draw_panels(data, style, layout, f"{BAND_NAMES[options.kind]} over {describe_runs(data['n'])}")
+        runs = describe_runs(data["n"], are_common=results.has_only_common_runs)
+        return _draw_panels(data, style, layout, f"{BAND_NAMES[options.kind]} over {runs}")
 
 
 def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.DataFrame:
@@ -258,5 +262,5 @@ def _draw_panels(data: pd.DataFrame, style: _PanelStyle, layout: PlotLayout, not
         style.finish(ax)
     if layout.hue:
         add_shared_legend(figure, axes)
-    figure.suptitle(note, fontsize="medium", color="0.25")
+    figure.suptitle(textwrap.fill(note, MAX_NOTE_CHARACTERS * len(cols)), fontsize="medium", color="0.25")
     return finish(figure, data)

@@ -60,10 +60,11 @@ class Match(NamedTuple):
         return Result.of_stored(self.stored, self.runs, self.experiment, settings=settings, name=name)
 
 
-def describe_runs(numbers: Collection[int]) -> str:
-    """Format numbers of runs as `100 runs`, or `20 to 100 runs`."""
+def describe_runs(numbers: Collection[int], *, are_common: bool = False) -> str:
+    """Format numbers of runs as `100 runs` or `20 to 100 runs`, with a remark if all methods have them."""
     low, high = min(numbers), max(numbers)
-    return number_of(high, "run") if low == high else f"{low:,} to {number_of(high, 'run')}"
+    text = number_of(high, "run") if low == high else f"{low:,} to {number_of(high, 'run')}"
+    return text + " that all methods have" * are_common
 
 
 def resolve(

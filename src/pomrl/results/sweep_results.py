@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pomrl import store
-from pomrl.configuration.composed import number_of, unknown_key
+from pomrl.configuration.composed import METHOD_GROUPS, number_of, unknown_key
 from pomrl.configuration.sweeps import Setting
 from pomrl.results.result import NotInSweepError, Result
 from pomrl.science.gamma_star import HindsightChoice
@@ -49,6 +49,8 @@ class SweepResults:
     """The largest requested number of runs; 0 if unknown."""
     notes: tuple[str, ...] = ()
     """Lines about omitted or missing runs."""
+    has_only_common_runs: bool = False
+    """Whether runs are left out because another method on the same problem lacks them."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,6 +71,21 @@ class SweepResults:
             values=[tuple(self.values[row][column] for column in remaining) for row in rows],
             results=[self.results[row] for row in rows],
         )
+
+    def with_common_runs(self) -> "SweepResults":
+        """Reduce methods on the same problem to their common first runs."""
+        of_method = (*METHOD_GROUPS, "code", "signature")
+        keys = [key for key in self.keys if key.partition(".")[0] not in of_method]
+        problems = [tuple(repr(settings.get(key)) for key in keys) for settings in self.settings]
+        common: dict[tuple[str, ...], int] = {}
+        for problem, runs in zip(problems, self.runs, strict=True):
+            common[problem] = min(runs, common.get(problem, runs))
+        n_runs = [common[problem] for problem in problems]
+        if n_runs == self.runs:
+            return self
+        pairs = zip(self.results, n_runs, strict=True)
+        results = [result if result.runs == runs else result.first_runs(runs) for result, runs in pairs]
+        return replace(self, results=results, has_only_common_runs=True)
 
     def at(self, **settings: Any) -> Result:
         """Return the result with these settings; NotInSweepError if missing."""
