@@ -60,6 +60,8 @@ def test_diff_says_what_differs_and_experiments_that_share_a_difference_stand_to
         )
         assert row["difference"] == pytest.approx((b - a).mean())
         assert row["changed"] == "estimator: pomrl -> ada_pomrl"
+    first_runs = pd.read_csv(io.StringIO(call(diff, sides[0], f"{sides[1]} runs=3", "--format", "csv")[1]))
+    assert {*first_runs["runs"]} == {3}
     markdown = call(diff, *sides, "--format", "markdown")[1]
     assert "- estimator.similarity: known -> welford\n" in markdown
     assert "| 0.01 | minimum loss | 8 | " in markdown

@@ -117,6 +117,10 @@ class TestTables:
             ["ada_pomrl", 4],
             ["pomrl", 4],
         ]
+        assert call("runs", "S=4", "--tag", "fours")[0] == 0
+        for few in ("--where S=4 runs=4", "runs=4 tag=fours", "tag=fours --where runs=4"):
+            assert {*frame(*few.split())["runs"]} == {4}
+        assert "runs=0: Input should be greater than or equal to 1" in call(table, "tag=fours", "runs=0")[2]
         status, _, err = call(table, *words[:3])  # with the default of S
         assert (status, "no stored runs for" in err) == (1, True)
         assert "1 of 2 selected experiments has no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]

@@ -12,7 +12,7 @@ import yaml
 from pomrl import store
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError, number_of
 from pomrl.configuration.importing import add_to_path
-from pomrl.configuration.parsing import MAX_RUNS, Experiment
+from pomrl.configuration.parsing import MAX_RUNS, Experiment, Request, make
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
 from pomrl.configuration.sweeps import selection
@@ -34,7 +34,7 @@ class Match(NamedTuple):
 
     stored: StoredExperiment
     runs: int
-    """The number of stored runs."""
+    """The number of stored runs, at most the requested number."""
     experiment: Experiment | None
     """The requested experiment, perhaps with a schedule in hindsight; None if selected by signature or filters."""
     code: str = PRESENT
@@ -76,8 +76,9 @@ def resolve(
     """Find experiments by overrides; also return notes on omissions.
 
     Overrides are as for `pomrl run -m`, starts of signatures, or folders. Without overrides, or with `tag=NAME`, all
-    stored experiments with these settings are found. `code=` is `present` (default), `previous`, `all`, or a label of
-    `pomrl runs`. `where` adds settings, tag or code. With a metric as `value`, experiments must have it.
+    stored experiments with these settings are found. `runs=N` selects their first N runs. `code=` is `present`
+    (default), `previous`, `all`, or a label of `pomrl runs`. `where` adds settings, tag, code or runs. With a metric as
+    `value`, experiments must have it.
 
     Raises:
         ConfigError: A setting or the value is wrong.
@@ -90,8 +91,10 @@ def resolve(
         return [Match.load(_find_by_name(name)) for name in overrides], []
     settings, where = filters(overrides), dict(where or {})
     code = str(where.pop("code", settings.pop("code", PRESENT)))
+    runs = where.pop("runs", MAX_RUNS)
     requests: dict[Any, tuple[str, Experiment | None]] = {}
     if not settings or "tag" in settings:
+        runs = settings.pop("runs", runs)
         where = settings | where
         if value is not None:
             where = {"metric": DEFAULTS["metric"] if value in VALUES else value} | where
@@ -102,6 +105,7 @@ def resolve(
             identity, schedule = _identity(scientific_settings(experiment)), experiment.method.gamma_schedule
             key = identity, repr(schedule) if isinstance(schedule, Hindsight) else ""
             requests[key] = identity, experiment
+    max_runs = make(Request, {"runs": runs}).runs
     versions: dict[str, list[Match]] = {}
     for stored in sorted(store.find(**where), key=lambda stored: stored.read_manifest().provenance.start):
         if (version := Match.load(stored)).runs:
@@ -111,7 +115,8 @@ def resolve(
         candidates = versions.get(identity, [])
         selected = _select_code(candidates, code)
         n_omitted += len(candidates) - len(selected)
-        matches += [version._replace(experiment=experiment) for version in selected]
+        most = experiment.request.runs if experiment and "runs" in settings else max_runs
+        matches += [version._replace(runs=min(version.runs, most), experiment=experiment) for version in selected]
         if experiment and not selected and code == PRESENT:
             matches.append(Match(store.lookup(experiment), 0, experiment))
     note = f"{number_of(n_omitted, 'result')} of other code left out; code={ALL} shows them"
@@ -150,12 +155,9 @@ def choose(
     for key in ("code", "signature"):  # if settings alone do not distinguish them
         if len({tuple(str(setting.get(name)) for name in varying) for setting in settings}) < len(settings):
             varying.append(key)
-    first = matches[0].experiment
-    max_runs = first.request.runs if first and "runs" in filters(overrides) else MAX_RUNS
     pairs = sorted(zip(matches, settings, strict=True), key=lambda pair: [order(pair[1].get(key)) for key in varying])
     results = [
-        Result.of_stored(match.stored, min(match.runs, max_runs), match.experiment, settings=setting)
-        for match, setting in pairs
+        Result.of_stored(match.stored, match.runs, match.experiment, settings=setting) for match, setting in pairs
     ]
     values = [tuple(setting.get(key) for key in varying) for _, setting in pairs]
     return SweepResults(tuple(varying), values, results, notes=tuple(notes))
