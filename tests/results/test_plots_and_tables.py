@@ -79,12 +79,19 @@ class TestTables:
                 1,
                 "no stored runs for m=2 S=4; omitted keys have their defaults, except with where alone",
             ),
+            ("tag=frist", 1, "tag=frist: unknown tag (did you mean first?); available: first, samples"),
+            ("tag=first --y value", 1, "experiments are stored without the metric value; add metric=value to their"),
+            ("--where S=4 --y value", 1, "experiments are stored without the metric value; add metric=value to their"),
+            ("SIGNATURE --y value", 1, "experiments are stored without the metric value; add metric=value to their"),
             ("--where S=4 --task 4", 1, "task must be all, first, last or 1 to 3, got 4"),
             ("--where S=4 --task x", 2, "argument --task: must be all, first, last, or a number, got x"),
         ],
     )
     def test_mistakes_are_one_line(self, arguments: str, status: int, words: str) -> None:
-        exit_status, out, err = call(table, *arguments.split())
+        for tag in ("first", "samples"):
+            assert call("runs", "S=4", "--tag", tag)[0] == 0
+        (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
+        exit_status, out, err = call(table, *arguments.replace("SIGNATURE", stored.signature).split())
         assert (exit_status, out, err.count("\n")) == (status, "", 1)
         assert words in err
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from pomrl import store
-from pomrl.configuration.composed import ConfigError, UnreadableOverrideError, number_of
+from pomrl.configuration.composed import ConfigError, UnreadableOverrideError, number_of, unknown_key
 from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.parsing import MAX_RUNS, Experiment, Request, make
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
@@ -82,13 +82,14 @@ def resolve(
 
     Raises:
         ConfigError: A setting or the value is wrong.
-        StoreError: A signature or key is unknown.
+        StoreError: A signature, key or tag is unknown.
     """
     add_to_path(Path.cwd())  # to find components, whose present code is compared with the stored version
     if value not in (None, *VALUES):
         _check_metric(value, overrides, sources)
     if overrides and not any("=" in override for override in overrides):
-        return [Match.load(_find_by_name(name)) for name in overrides], []
+        named = [Match.load(_find_by_name(name)) for name in overrides]
+        return [match for match in named if value in (None, *VALUES, match.settings()["metric"])], []
     settings, where = filters(overrides), dict(where or {})
     code = str(where.pop("code", settings.pop("code", PRESENT)))
     runs = where.pop("runs", MAX_RUNS)
@@ -106,10 +107,7 @@ def resolve(
             key = identity, repr(schedule) if isinstance(schedule, Hindsight) else ""
             requests[key] = identity, experiment
     max_runs = make(Request, {"runs": runs}).runs
-    versions: dict[str, list[Match]] = {}
-    for stored in sorted(store.find(**where), key=lambda stored: stored.read_manifest().provenance.start):
-        if (version := Match.load(stored)).runs:
-            versions.setdefault(_identity(stored.read_manifest().settings), []).append(version)
+    versions = _find_versions(where)
     matches, n_omitted = list[Match](), 0
     for identity, experiment in requests.values() or [(key, None) for key in versions]:
         candidates = versions.get(identity, [])
@@ -133,20 +131,19 @@ def choose(
 
     Raises:
         ConfigError: A setting is wrong.
-        StoreError: No runs are stored, or a key is unknown.
+        StoreError: No runs are stored, or a key or tag is unknown.
     """
     resolved, notes = resolve(overrides, where, value, sources)
     matches = [match for match in resolved if match.runs and _is_sound(match.stored)]
     if not matches:
-        request = " ".join([*overrides, *(f"{key}={value}" for key, value in (where or {}).items())])
-        problem = f"{store.root().absolute()}: no stored runs{' for ' * bool(request)}{request}"
-        has_defaults = bool(where and overrides) and not any(override.startswith("tag=") for override in overrides)
-        remedy = (
-            "omitted keys have their defaults, except with where alone"
-            if has_defaults
-            else "run `pomrl run` to compute them"
+        is_metric = value not in (None, *VALUES)
+        has_runs = any(match.runs for match in resolved)
+        if is_metric and not has_runs and any(match.runs for match in resolve(overrides, where, None, sources)[0]):
+            problem = f"the selected experiments are stored without the metric {value}"
+            raise StoreError(f"{problem}; add metric={value} to their `pomrl run`")
+        raise StoreError(
+            "; ".join([_describe_missing(overrides, where or {}), *(notes or [_remedy(overrides, where)])])
         )
-        raise StoreError("; ".join([problem, *(notes or [remedy])]))
     if n_empty := sum(not match.runs for match in resolved):
         verb = "has" if n_empty == 1 else "have"
         notes.append(f"{n_empty} of {number_of(len(resolved), 'selected experiment')} {verb} no runs")
@@ -163,6 +160,17 @@ def choose(
     return SweepResults(tuple(varying), values, results, notes=tuple(notes))
 
 
+def _describe_missing(overrides: Sequence[str], where: Mapping[str, Any]) -> str:
+    request = " ".join([*overrides, *(f"{key}={value}" for key, value in where.items())])
+    return f"{store.root().absolute()}: no stored runs{' for ' * bool(request)}{request}"
+
+
+def _remedy(overrides: Sequence[str], where: Mapping[str, Any] | None) -> str:
+    if where and overrides and not any(override.startswith("tag=") for override in overrides):
+        return "omitted keys have their defaults, except with where alone"
+    return "run `pomrl run` to compute them"
+
+
 def _check_metric(name: str, overrides: Sequence[str], sources: Sources) -> None:
     """Raise a ConfigError unless an option or a stored experiment has the metric."""
     sweeps = [override.partition("=")[2].split(",") for override in overrides if override.startswith("experiment=")]
@@ -172,6 +180,24 @@ def _check_metric(name: str, overrides: Sequence[str], sources: Sources) -> None
     manifests = filter(None, (stored.manifest() for stored in store.all_experiments()))
     if name not in options and not any(manifest.flat_settings().get("metric") == name for manifest in manifests):
         raise ConfigError(f"unknown column {name!r}; available: {', '.join(dict.fromkeys([*VALUES, *options]))}")
+
+
+def _find_versions(where: Mapping[str, Any]) -> dict[str, list[Match]]:
+    """Find experiments with runs, oldest first, by their settings; StoreError for an unknown key or tag."""
+    versions: dict[str, list[Match]] = {}
+    for stored in sorted(store.find(**where), key=lambda stored: stored.read_manifest().provenance.start):
+        if (version := Match.load(stored)).runs:
+            versions.setdefault(_identity(stored.read_manifest().settings), []).append(version)
+    if not versions and "tag" in where:
+        _check_tag(str(where["tag"]))
+    return versions
+
+
+def _check_tag(tag: str) -> None:
+    """Raise a StoreError that lists the stored tags unless the tag is one of them."""
+    tags = sorted({name for stored in store.all_experiments() for name in stored.tags()})
+    if tags and tag not in tags:
+        raise StoreError(unknown_key(f"tag={tag}", tag, tags, "unknown tag"))
 
 
 def _is_sound(stored: StoredExperiment) -> bool:
