@@ -85,7 +85,7 @@ def table(
         notes = _print_cross_table(frame, format)
     else:
         optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
-        print_frame(frame, format, optional=[*optional, "runs", "pairs", *reversed(selection.keys)])
+        print_frame(frame, format, optional=[*optional, "pairs", *reversed(selection.keys)])
         counts = f"{describe_runs(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
         notes = [f"{counts}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean"]
     for line in (*notes, *selection.notes):
