@@ -136,8 +136,7 @@ def choose(
     resolved, notes = resolve(overrides, where, value, sources)
     matches = [match for match in resolved if match.runs and _is_sound(match.stored)]
     if not matches:
-        is_metric = value not in (None, *VALUES)
-        has_runs = any(match.runs for match in resolved)
+        is_metric, has_runs = value not in (None, *VALUES), any(match.runs for match in resolved)
         if is_metric and not has_runs and any(match.runs for match in resolve(overrides, where, None, sources)[0]):
             problem = f"the selected experiments are stored without the metric {value}"
             raise StoreError(f"{problem}; add metric={value} to their `pomrl run`")
