@@ -170,6 +170,12 @@ class TestPlots:
         [
             ("--y gamma --x gamma", "x and y must differ, got gamma for both"),
             ("--task 2", "task must be all if x is the task, got 2; choose another x"),
+            (
+                "--x gama",
+                "gama: not all of these experiments have this setting (did you mean gamma?); available: task, ",
+            ),
+            ("--x tasks", "tasks: not all of these experiments have this setting (did you mean task?); available: "),
+            ("--hue sgma", "must be settings of the experiments, got 'sgma' (did you mean sigma?); varying: "),
             ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); available: "),
             (
                 "estimator=pomrl --against estimator=pomrl",

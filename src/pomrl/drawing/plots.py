@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from pomrl.configuration.composed import suggest_key
 from pomrl.drawing.panels import add_shared_legend, blank, draw_curves, finish, grid_of_panels
 from pomrl.drawing.series import Drawing
 from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
@@ -24,6 +25,9 @@ LABELS = {column.name: column.label for column in COLUMNS}
 """The labels of axes for the columns of stored tables."""
 
 GROUPS_WITH_LOOKS = ("estimator", "gamma_schedule", "planner", "agent", "task_distribution")
+
+AXES = ("task", "gamma")
+"""The horizontal axes that are no settings."""
 
 LINE_STYLES = ("-", "--", ":", "-.")
 
@@ -95,14 +99,15 @@ def draw(
     layout = layout or PlotLayout()
     _check_settings(layout.settings(), results)
     layout = _complete(layout, [key for key in varying if key != x])
-    axis_columns = [key for key in ("task", "gamma") if key == x]
+    axis_columns = [key for key in AXES if key == x]
     frame = _numbers(results, x, y, options.tasks)
     if options.against:
         indices = counterparts(results, options.against)
         frame = _subtract(frame, y, ["run", *axis_columns], indices, options.against)
     keys = list(dict.fromkeys([*layout.settings(), x]))
     for key in (key for key in keys if key not in axis_columns):
-        values = results.setting_values(key) if key == x else [setting.get(key, ABSENT) for setting in results.settings]
+        shared = results.setting_values(x, AXES) if key == x else []
+        values = shared or [setting.get(key, ABSENT) for setting in results.settings]
         frame[key] = pd.Series([*map(_sortable, values)], dtype=object)[frame["experiment"]].to_numpy()
     data = band(frame, keys, y, options.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()
@@ -127,7 +132,7 @@ def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.Dat
         else:
             numbers, levels = result.per_run(y, tasks)[:, None], np.zeros(1)
         runs = np.repeat(np.arange(len(numbers)), len(levels))
-        axis = {x: np.tile(levels, len(numbers))} if x in ("task", "gamma") else {}
+        axis = {x: np.tile(levels, len(numbers))} if x in AXES else {}
         frames.append(pd.DataFrame({"run": runs, y: numbers.ravel(), "experiment": index, **axis}))
     return pd.concat(frames, ignore_index=True)
 
@@ -136,7 +141,8 @@ def _check_settings(keys: Sequence[str], results: SweepResults) -> None:
     for key in keys:
         if not any(key in settings for settings in results.settings):
             varying = ", ".join(results.keys) or "none"
-            raise ValueError(f"hue, col and row must be settings of the experiments, got {key!r}; varying: {varying}")
+            got = f"{key!r}{suggest_key(key, results.keys)}"
+            raise ValueError(f"hue, col and row must be settings of the experiments, got {got}; varying: {varying}")
 
 
 def _complete(layout: PlotLayout, varying: Sequence[str]) -> PlotLayout:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pomrl.configuration.composed import METHOD_GROUPS
+from pomrl.configuration.composed import METHOD_GROUPS, suggest_key
 from pomrl.results.intervals import CONFIDENCE_PERCENT, Interval
 from pomrl.results.result import LossPerRun, TaskChoice
 from pomrl.results.selection import describe_runs
@@ -121,7 +121,8 @@ def _places(results: SweepResults, rows: str | None, columns: str | None) -> Map
     varying = ", ".join(results.keys) or "none"
     for name, key in (("rows", rows), ("columns", columns)):
         if key not in results.keys:
-            raise ValueError(f"{name} must be a setting that varies ({varying}), got {key or 'none'}")
+            got = f"{key}{suggest_key(key, results.keys)}" if key else "none"
+            raise ValueError(f"{name} must be a setting that varies ({varying}), got {got}")
     if rows == columns:
         raise ValueError(f"rows and columns must be two settings, got {rows} twice")
     places: dict[tuple[Any, Any], int] = {}

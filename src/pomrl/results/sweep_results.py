@@ -97,12 +97,13 @@ class SweepResults:
             raise NotInSweepError(f"the sweep has no experiment with {request}; available: {axes or 'one experiment'}")
         return self.results[self.values.index(values)]
 
-    def setting_values(self, key: str) -> list[Any]:
-        """Return a setting of each experiment; StoreError if one is missing."""
+    def setting_values(self, key: str, others: Sequence[str] = ()) -> list[Any]:
+        """Return a setting of each experiment; StoreError, also listing `others`, if one is missing."""
         settings = self.settings
         if not all(key in mapping for mapping in settings):
             shared = sorted(set(settings[0]).intersection(*settings))
-            raise StoreError(unknown_key(key, key, shared, "not all of these experiments have this setting"))
+            keys = [*others, *shared]
+            raise StoreError(unknown_key(key, key, keys, "not all of these experiments have this setting"))
         return [mapping[key] for mapping in settings]
 
     @property
