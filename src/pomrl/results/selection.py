@@ -193,7 +193,7 @@ def _find_versions(where: Mapping[str, Any]) -> dict[str, list[Match]]:
 
 
 def _check_tag(tag: str) -> None:
-    """Raise a StoreError that lists the stored tags unless the tag is one of them."""
+    """Raise a StoreError with the stored tags if the tag is unknown."""
     tags = sorted({name for stored in store.all_experiments() for name in stored.tags()})
     if tags and tag not in tags:
         raise StoreError(unknown_key(f"tag={tag}", tag, tags, "unknown tag"))
