@@ -156,5 +156,5 @@ def selection_page(
         experiments=list(zip(results.stored, results.settings, strict=True)),
         varying=results.keys,
         provenance=provenance.report_provenance(shown_experiments),
-        curves=curves.data(shown_experiments),
+        curves=curves.data(("stored", source) for source in results.with_common_runs().origins),
     )

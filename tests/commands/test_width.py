@@ -5,7 +5,9 @@ import sys
 
 import pandas as pd
 import pytest
+from tests.support.computed import call
 
+from pomrl.commands import main, run
 from pomrl.commands.terminal import print_frame
 
 
@@ -37,3 +39,28 @@ def test_optional_columns_that_do_not_fit_are_left_out_and_named(
         )
         row = re.sub(r"\x1b\[\d*m", "", out).splitlines()[3].split()
         assert row == ["0.25", *(name * 10 for name in "mid"[: 3 - len(left_out)])]
+
+
+@pytest.mark.usefixtures("empty_outputs")
+@pytest.mark.parametrize(
+    ("arguments", "shown", "left_out"),
+    [
+        (["table", "--against", "estimator=pomrl"], "runs mean mean difference", "iqm, pairs"),
+        (["runs"], "runs tags", "code, computed"),
+    ],
+)
+def test_numbers_of_runs_and_tags_stay_longest(
+    arguments: list[str],
+    shown: str,
+    left_out: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]", "+tag=a_tag_of_15_let")
+    assert call(run, "-m", *words, "estimator=pomrl,without_meta", "sigma=0.01,0.047")[0] == 0
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    main.command(arguments[0], arguments[1:])()
+    out, err = capsys.readouterr()
+    assert shown in " ".join(re.sub(r"\x1b\[\d*m", "", out).split())
+    assert f"{left_out}; --format csv has all" in err

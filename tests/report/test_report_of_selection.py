@@ -90,7 +90,7 @@ def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() ->
     [
         (("tag=dev", "pomrl"), "a filter must be KEY=VALUE in YAML, such as estimator=pomrl, got pomrl"),
         ((), "must have settings of stored experiments"),
-        (("tag=nothing",), "no stored runs for tag=nothing"),
+        (("tag=nothing",), "tag=nothing: unknown tag; available: dev, many"),
     ],
 )
 def test_what_cannot_be_shown_is_one_line(outputs: Path, words: tuple[str, ...], said: str) -> None:

@@ -60,6 +60,8 @@ def test_diff_says_what_differs_and_experiments_that_share_a_difference_stand_to
         )
         assert row["difference"] == pytest.approx((b - a).mean())
         assert row["changed"] == "estimator: pomrl -> ada_pomrl"
+    first_runs = pd.read_csv(io.StringIO(call(diff, sides[0], f"{sides[1]} runs=3", "--format", "csv")[1]))
+    assert {*first_runs["runs"]} == {3}
     markdown = call(diff, *sides, "--format", "markdown")[1]
     assert "- estimator.similarity: known -> welford\n" in markdown
     assert "| 0.01 | minimum loss | 8 | " in markdown
@@ -84,6 +86,22 @@ def test_diff_ends_as_diff_does_whether_runs_are_stored_or_not() -> None:
     assert call(diff, "sigma=0.01")[0] == 2
     said = "abcdef: only settings can be compared with the previous code; give B to compare with\n"
     assert call(diff, "abcdef") == (2, "", said)
+
+
+def test_diff_of_different_problems_has_both_numbers_of_runs() -> None:
+    for sigma, runs in ((0.01, 8), (0.02, 3)):
+        call(run, "T=2", "S=4", f"sigma={sigma}", f"runs={runs}")
+    out = call(diff, "T=2 S=4 sigma=0.01", "T=2 S=4 sigma=0.02")[1]
+    assert "not paired" in out
+    assert [line.split("\t")[1] for line in out.splitlines() if "loss at" in line] == ["8, 3"]
+    call(run, "T=2", "S=4", "sigma=0.01", "estimator=oracle", "runs=5")
+    out = call(diff, "T=2 S=4 sigma=0.01", "T=2 S=4 sigma=0.01 estimator=oracle")[1]
+    assert [line.split("\t")[1] for line in out.splitlines() if "loss at" in line] == ["5"]
+
+
+def test_a_selection_without_its_quotes_is_named() -> None:
+    words = ("estimator=pomrl", "sigma=0.047", "estimator=ada_pomrl", "sigma=0.047")
+    assert call(diff, *words) == (2, "", "sigma=0.047 is given twice; quote a selection of several words\n")
 
 
 def test_revisions_outside_of_a_repository_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

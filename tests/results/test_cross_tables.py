@@ -115,6 +115,11 @@ def test_a_terminal_of_80_columns_has_room(monkeypatch: pytest.MonkeyPatch, caps
     [
         ("m", None, "columns must be a setting that varies (m, estimator), got none"),
         ("S", "estimator", "rows must be a setting that varies (m, estimator), got S"),
+        (
+            "estimater",
+            "estimator",
+            "rows must be a setting that varies (m, estimator), got estimater (did you mean estimator?)",
+        ),
         ("estimator", "estimator", "rows and columns must be two settings, got estimator twice"),
         ("estimator", "m", "columns must be a setting of estimator, "),
     ],

@@ -1,6 +1,7 @@
 """Plots and tables of one's own sweeps, and the robust summaries in them."""
 
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import ANY
@@ -78,12 +79,19 @@ class TestTables:
                 1,
                 "no stored runs for m=2 S=4; omitted keys have their defaults, except with where alone",
             ),
+            ("tag=frist", 1, "tag=frist: unknown tag (did you mean first?); available: first, samples"),
+            ("tag=first --y value", 1, "experiments are stored without the metric value; add metric=value to their"),
+            ("--where S=4 --y value", 1, "experiments are stored without the metric value; add metric=value to their"),
+            ("SIGNATURE --y value", 1, "experiments are stored without the metric value; add metric=value to their"),
             ("--where S=4 --task 4", 1, "task must be all, first, last or 1 to 3, got 4"),
             ("--where S=4 --task x", 2, "argument --task: must be all, first, last, or a number, got x"),
         ],
     )
     def test_mistakes_are_one_line(self, arguments: str, status: int, words: str) -> None:
-        exit_status, out, err = call(table, *arguments.split())
+        for tag in ("first", "samples"):
+            assert call("runs", "S=4", "--tag", tag)[0] == 0
+        (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
+        exit_status, out, err = call(table, *arguments.replace("SIGNATURE", stored.signature).split())
         assert (exit_status, out, err.count("\n")) == (status, "", 1)
         assert words in err
 
@@ -116,6 +124,10 @@ class TestTables:
             ["ada_pomrl", 4],
             ["pomrl", 4],
         ]
+        assert call("runs", "S=4", "--tag", "fours")[0] == 0
+        for few in ("--where S=4 runs=4", "runs=4 tag=fours", "tag=fours --where runs=4"):
+            assert {*frame(*few.split())["runs"]} == {4}
+        assert "runs=0: Input should be greater than or equal to 1" in call(table, "tag=fours", "runs=0")[2]
         status, _, err = call(table, *words[:3])  # with the default of S
         assert (status, "no stored runs for" in err) == (1, True)
         assert "1 of 2 selected experiments has no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
@@ -158,6 +170,12 @@ class TestPlots:
         [
             ("--y gamma --x gamma", "x and y must differ, got gamma for both"),
             ("--task 2", "task must be all if x is the task, got 2; choose another x"),
+            (
+                "--x gama",
+                "gama: not all of these experiments have this setting (did you mean gamma?); available: task, ",
+            ),
+            ("--x tasks", "tasks: not all of these experiments have this setting (did you mean task?); available: "),
+            ("--hue sgma", "must be settings of the experiments, got 'sgma' (did you mean sigma?); varying: "),
             ("--x sgma", "sgma: not all of these experiments have this setting (did you mean sigma?); available: "),
             (
                 "estimator=pomrl --against estimator=pomrl",
@@ -190,6 +208,49 @@ class TestPlots:
         status, _, err = call(plot, "--x", "gamma", "--against", "gamma_schedule=dong")
         assert status == 1
         assert err.startswith("no selected experiment shares a run and a gamma with gamma_schedule=dong; ")
+
+
+class TestCommonRuns:
+    SMALL = ("T=2", "S=3", "gamma_schedule.gammas=[0.0,0.5]")
+
+    def test_a_plot_and_a_cross_table_compare_methods_over_the_runs_that_all_have(self, empty_outputs: Path) -> None:
+        call(run, *self.SMALL, "estimator=pomrl", "runs=9")
+        call(run, "-m", *self.SMALL, "estimator=pomrl,oracle,without_meta", "sigma=0.01,0.02", "runs=4")
+        call(run, *self.SMALL, "sigma=0.02", "estimator=oracle", "runs=6")
+        assert frame("--where", "estimator=pomrl", "sigma=0.01")["runs"].tolist() == [9]
+        assert call(plot, "--name", "common")[0] == 0
+        points = pd.read_csv(empty_outputs / "plots" / "common.csv")
+        assert {*points["n"]} == {4}
+        first_tasks = points.query("task == 1 and sigma == 0.01").set_index("estimator")["mean"]
+        assert first_tasks["pomrl"] == first_tasks["without_meta"]  # it has no earlier tasks
+        sources = json.loads((empty_outputs / "plots" / "common.json").read_text())["sweeps"]["stored"]
+        assert {source["runs"] for source in sources} == {4}
+        _, out, err = call(table, "--rows", "sigma", "--columns", "estimator", "--best", "bold")
+        assert "mean over 4 runs that all methods have ±" in err
+        mean = store.find(sigma=0.01, estimator="pomrl")[0].mean_losses(4)[0].mean()
+        assert f"{mean:.3f} ± " in out.splitlines()[1]
+        assert frame()["runs"].tolist().count(9) == 1  # a list has all runs
+
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_experiments_of_other_problems_keep_their_runs(self) -> None:
+        for sigma, runs in ((0.01, 3), (0.02, 5)):
+            call(run, "-m", *self.SMALL, f"sigma={sigma}", "estimator=pomrl,oracle", f"runs={runs}")
+        results = choose()
+        assert results.with_common_runs() is results
+        call(run, *self.SMALL, "sigma=0.01", "estimator=oracle", "runs=8")
+        results = choose().with_common_runs()
+        assert sorted(results.runs) == [3, 3, 5, 5]
+        assert results.with_common_runs().has_only_common_runs
+        assert "3 to 5 runs that all methods have" in call(table, "--rows", "sigma", "--columns", "estimator")[2]
+
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_a_schedule_in_hindsight_chooses_by_the_common_runs(self) -> None:
+        words = ("T=2", "S=3", "gamma_schedule=best_fixed", "estimator=pomrl,oracle")
+        call(run, "-m", "T=2", "S=3", "estimator=pomrl", "runs=7")
+        call(run, "-m", "T=2", "S=3", "estimator=oracle", "runs=4")
+        common, requested = choose(words).with_common_runs(), choose([*words, "runs=4"])
+        for a, b in zip(common.results, requested.results, strict=True):
+            np.testing.assert_array_equal(a.loss, b.loss)
 
 
 class TestSummaries:

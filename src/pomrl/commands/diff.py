@@ -28,6 +28,7 @@ from pomrl.configuration.sources import PUBLISHED, Sources
 from pomrl.results.comparison import (
     LOSS_AT_LARGEST,
     Pair,
+    compared_runs,
     differences,
     effects,
     group_pairs,
@@ -75,6 +76,7 @@ def diff(
         format: The format of tables (default: text).
     """
     sources = PUBLISHED.with_options(config_dir)
+    _check_repeated([a, *b])
     if not b and (revisions := parse_range(a)):
         raise SystemExit(1 if compare_revisions(*revisions, format) else 0)
     if a and not b and "=" not in a:
@@ -88,6 +90,12 @@ def diff(
     else:
         print("no difference")
     raise SystemExit(1 if groups else 0)
+
+
+def _check_repeated(selections: Sequence[str]) -> None:
+    for index, text in enumerate(selections):
+        if "=" in text and text in selections[:index]:
+            raise ConfigError(f"{text} is given twice; quote a selection of several words")
 
 
 def sides(text: str, sources: Sources) -> list[Result]:
@@ -306,7 +314,7 @@ def _losses(changes: Sequence[ExperimentChange]) -> "pd.DataFrame":
             values = " ".join(f"{key}={value}" for key, value in change.varied.items())
             rows.setdefault(
                 (a.name, b.name),
-                {"sweep": change.sweep, "experiment": values, "runs": min(a.runs, b.runs)}
+                {"sweep": change.sweep, "experiment": values, "runs": compared_runs(a, b, paired=paired)}
                 | {"paired": paired}
                 | loss_differences(a, b, paired=paired)[LOSS_AT_LARGEST].columns("difference"),
             )

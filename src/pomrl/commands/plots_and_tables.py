@@ -40,7 +40,7 @@ def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **opt
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw
 
     x, y, hue, col, row, band, task = (options[key] for key in ("x", "y", "hue", "col", "row", "band", "task"))
-    selection = api.select(selectors, y, options["where"], options["config_dir"])
+    selection = api.select(selectors, y, options["where"], options["config_dir"]).with_common_runs()
     drawing = draw(
         selection, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, api.read_method(options["against"]))
     )
@@ -85,7 +85,7 @@ def table(
         notes = _print_cross_table(frame, format)
     else:
         optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
-        print_frame(frame, format, optional=[*optional, "runs", "pairs", *reversed(selection.keys)])
+        print_frame(frame, format, optional=[*optional, "pairs", *reversed(selection.keys)])
         counts = f"{describe_runs(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
         notes = [f"{counts}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean"]
     for line in (*notes, *selection.notes):

@@ -203,7 +203,7 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
     frame = describe(listed) if frame is None else frame
     frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
     settings = [*map(str, frame)][1 : list(frame).index("runs")]
-    print_frame(frame, form, optional=["notes", "code", "tags", "computed", *reversed(settings)])
+    print_frame(frame, form, optional=["notes", "code", "computed", "tags", *reversed(settings)])
 
 
 def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.DataFrame":

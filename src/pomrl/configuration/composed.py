@@ -45,7 +45,11 @@ def number_of(number: int, noun: str) -> str:
 
 def unknown_key(start: str, key: str, keys: Sequence[str], what: str = "unknown key") -> str:
     """Format `START: WHAT (did you mean KEY?); available: KEYS`."""
+    return f"{start}: {what}{suggest_key(key, keys)}" + (f"; available: {', '.join(keys)}" if keys else "")
+
+
+def suggest_key(key: str, keys: Sequence[str]) -> str:
+    """Format ` (did you mean KEY?)` for the most similar key; empty if none is."""
     by_name = {key.rpartition(".")[2]: key for key in sorted(keys, key=len, reverse=True)}
     near = get_close_matches(key.rpartition(".")[2], by_name, n=1)
-    meant = f" (did you mean {by_name[near[0]]}?)" if near else ""
-    return f"{start}: {what}{meant}" + (f"; available: {', '.join(keys)}" if keys else "")
+    return f" (did you mean {by_name[near[0]]}?)" if near else ""

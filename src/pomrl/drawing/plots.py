@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from pomrl.configuration.composed import suggest_key
 from pomrl.drawing.panels import add_shared_legend, blank, draw_curves, finish, grid_of_panels
 from pomrl.drawing.series import Drawing
 from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
@@ -25,12 +26,18 @@ LABELS = {column.name: column.label for column in COLUMNS}
 
 GROUPS_WITH_LOOKS = ("estimator", "gamma_schedule", "planner", "agent", "task_distribution")
 
+AXES = ("task", "gamma")
+"""The horizontal axes that are no settings."""
+
 LINE_STYLES = ("-", "--", ":", "-.")
 
 PANEL_HEIGHT_INCHES = 2.1
 
 MAX_LEVEL_NAMES = 5
 """The largest number of category names side by side below a panel; more are rotated."""
+
+MAX_NOTE_CHARACTERS = 50
+"""The largest length of a line above a panel."""
 
 ABSENT = "none"
 """The value of a setting that an experiment's options do not have."""
@@ -71,7 +78,7 @@ def draw(
     """Plot the mean of a number over runs, with bands.
 
     `x` is `task`, `gamma`, or a setting such as `sigma`. `y` is a column of stored tables (`selection.VALUES`) or a
-    metric.
+    metric. Only the first runs that all experiments of a problem have are drawn.
 
     Returns:
         The figure, and the table of settings, x, mean, lower, upper and n.
@@ -83,7 +90,7 @@ def draw(
     """
     if options and x == "task" and options.tasks != "all":
         raise ValueError(f"task must be all if x is the task, got {options.tasks}; choose another x, such as gamma")
-    options = options or PlotOptions()
+    options, results = options or PlotOptions(), results.with_common_runs()
     if options.kind not in BAND_NAMES:
         raise ValueError(f"band must be one of {', '.join(BAND_NAMES)}, got {options.kind!r}")
     varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
@@ -92,14 +99,15 @@ def draw(
     layout = layout or PlotLayout()
     _check_settings(layout.settings(), results)
     layout = _complete(layout, [key for key in varying if key != x])
-    axis_columns = [key for key in ("task", "gamma") if key == x]
+    axis_columns = [key for key in AXES if key == x]
     frame = _numbers(results, x, y, options.tasks)
     if options.against:
         indices = counterparts(results, options.against)
         frame = _subtract(frame, y, ["run", *axis_columns], indices, options.against)
     keys = list(dict.fromkeys([*layout.settings(), x]))
     for key in (key for key in keys if key not in axis_columns):
-        values = results.setting_values(key) if key == x else [setting.get(key, ABSENT) for setting in results.settings]
+        shared = results.setting_values(x, AXES) if key == x else []
+        values = shared or [setting.get(key, ABSENT) for setting in results.settings]
         frame[key] = pd.Series([*map(_sortable, values)], dtype=object)[frame["experiment"]].to_numpy()
     data = band(frame, keys, y, options.kind)
     is_text = data[x].map(lambda value: isinstance(value, str)).any()
@@ -108,7 +116,8 @@ def draw(
     levels = {value: x_looks[value].label if x_looks else str(value) for value in _sort(data[x])} if is_text else {}
     style = _PanelStyle(x, y, layout.hue, options.against, looks, levels)
     with context():
-        return _draw_panels(data, style, layout, f"{BAND_NAMES[options.kind]} over {describe_runs(data['n'])}")
+        runs = describe_runs(data["n"], are_common=results.has_only_common_runs)
+        return _draw_panels(data, style, layout, f"{BAND_NAMES[options.kind]} over {runs}")
 
 
 def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.DataFrame:
@@ -123,7 +132,7 @@ def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.Dat
         else:
             numbers, levels = result.per_run(y, tasks)[:, None], np.zeros(1)
         runs = np.repeat(np.arange(len(numbers)), len(levels))
-        axis = {x: np.tile(levels, len(numbers))} if x in ("task", "gamma") else {}
+        axis = {x: np.tile(levels, len(numbers))} if x in AXES else {}
         frames.append(pd.DataFrame({"run": runs, y: numbers.ravel(), "experiment": index, **axis}))
     return pd.concat(frames, ignore_index=True)
 
@@ -132,7 +141,8 @@ def _check_settings(keys: Sequence[str], results: SweepResults) -> None:
     for key in keys:
         if not any(key in settings for settings in results.settings):
             varying = ", ".join(results.keys) or "none"
-            raise ValueError(f"hue, col and row must be settings of the experiments, got {key!r}; varying: {varying}")
+            got = f"{key!r}{suggest_key(key, results.keys)}"
+            raise ValueError(f"hue, col and row must be settings of the experiments, got {got}; varying: {varying}")
 
 
 def _complete(layout: PlotLayout, varying: Sequence[str]) -> PlotLayout:
@@ -258,5 +268,5 @@ def _draw_panels(data: pd.DataFrame, style: _PanelStyle, layout: PlotLayout, not
         style.finish(ax)
     if layout.hue:
         add_shared_legend(figure, axes)
-    figure.suptitle(note, fontsize="medium", color="0.25")
+    figure.suptitle(textwrap.fill(note, MAX_NOTE_CHARACTERS * len(cols)), fontsize="medium", color="0.25")
     return finish(figure, data)

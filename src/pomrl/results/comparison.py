@@ -49,19 +49,26 @@ def effects(group: Sequence[Pair]) -> "pd.DataFrame":
     """Tabulate the effect of a change on the results of each pair.
 
     Returns:
-        A row for each pair with runs and each loss (column result). It has the settings that vary among pairs, runs,
-        and the difference (second minus first) with its interval.
+        A row for each pair with runs and each loss (column result). It has the settings that vary among pairs,
+        `compared_runs`, and the difference (second minus first) with its interval.
     """
     import pandas as pd
 
     keys = varying_keys([a.settings for a, _ in group])
     rows: list[dict[str, Any]] = []
     for a, b in group:
-        if runs := min(a.runs, b.runs):
-            for name, interval in loss_differences(a, b, paired=same_problem(a, b)).items():
+        if a.runs and b.runs:
+            paired = same_problem(a, b)
+            runs = compared_runs(a, b, paired=paired)
+            for name, interval in loss_differences(a, b, paired=paired).items():
                 row = {key: a.settings.get(key, "") for key in keys} | {"result": name, "runs": runs}
                 rows.append(row | interval.columns("difference"))
     return pd.DataFrame(rows)
+
+
+def compared_runs(a: Result, b: Result, *, paired: bool) -> int | str:
+    """Return the number of pairs; unpaired, both numbers of runs if they differ."""
+    return min(a.runs, b.runs) if paired or a.runs == b.runs else f"{a.runs}, {b.runs}"
 
 
 def loss_differences(a: Result, b: Result, *, paired: bool) -> dict[str, Interval]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pomrl.configuration.composed import METHOD_GROUPS
+from pomrl.configuration.composed import METHOD_GROUPS, suggest_key
 from pomrl.results.intervals import CONFIDENCE_PERCENT, Interval
 from pomrl.results.result import LossPerRun, TaskChoice
 from pomrl.results.selection import describe_runs
@@ -53,6 +53,8 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
     the labels of its values. With `marks_best`, the column `best` lists the smallest value of each row and all not
     significantly larger.
 
+    Only the first runs that all experiments of a problem have are used.
+
     Returns:
         A column for `rows`, then LABEL, LABEL_lower and LABEL_upper for each value of `columns`. `attrs` has `caption`,
         `label`, `columns` and `statistic`.
@@ -66,6 +68,7 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
     if marks_best and columns and columns.partition(".")[0] not in METHOD_GROUPS:
         raise ValueError(f"columns must be a setting of {', '.join(METHOD_GROUPS)} to mark the best, got {columns}")
     places = _places(results, rows, columns)
+    results = results.with_common_runs()
     samples = {cell: results.results[place].per_run(value, tasks) for cell, place in places.items()}
     row_heads, column_heads = (
         _heads([cell[axis] for cell in places], (labels or {}).get(str(key), {}))
@@ -79,10 +82,11 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
             line |= (summary(in_row[head], statistic) if head in in_row else UNKNOWN).columns(str(head))
         lines.append(line | ({BEST: "; ".join(best_columns(in_row, statistic))} if marks_best else {}))
     frame = pd.DataFrame(lines)
+    runs = describe_runs(results.runs, are_common=results.has_only_common_runs)
     frame.attrs = {
         "columns": columns,
         "statistic": statistic,
-        "caption": _caption(value, tasks, statistic, describe_runs(results.runs)),
+        "caption": _caption(value, tasks, statistic, runs),
         "label": f"tab:{value}-{rows}-{columns}".replace("_", "-"),
     }
     return frame
@@ -117,7 +121,8 @@ def _places(results: SweepResults, rows: str | None, columns: str | None) -> Map
     varying = ", ".join(results.keys) or "none"
     for name, key in (("rows", rows), ("columns", columns)):
         if key not in results.keys:
-            raise ValueError(f"{name} must be a setting that varies ({varying}), got {key or 'none'}")
+            got = f"{key}{suggest_key(key, results.keys)}" if key else "none"
+            raise ValueError(f"{name} must be a setting that varies ({varying}), got {got}")
     if rows == columns:
         raise ValueError(f"rows and columns must be two settings, got {rows} twice")
     places: dict[tuple[Any, Any], int] = {}

@@ -1,7 +1,7 @@
 """Read the results of an experiment by run, task and gamma."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -99,6 +99,14 @@ class Result:
     def of_experiment(experiment: Experiment, runs: int) -> "Result":
         """Return the first runs of an experiment in the store."""
         return Result.of_stored(store.lookup(experiment), runs, experiment)
+
+    def first_runs(self, runs: int) -> "Result":
+        """Return the result of the first runs; a schedule in hindsight chooses by these runs."""
+        if self.stored and self.experiment:
+            return Result.of_stored(self.stored, runs, self.experiment, settings=self.settings, name=self.name)
+        if isinstance(self.columns, StoredColumns):
+            return replace(self, columns=replace(self.columns, runs=runs))
+        return replace(self, columns={name: column[:runs] for name, column in self.columns.items()})
 
     @property
     def runs(self) -> int:

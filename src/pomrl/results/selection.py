@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import yaml
 
 from pomrl import store
-from pomrl.configuration.composed import ConfigError, UnreadableOverrideError, number_of
+from pomrl.configuration.composed import ConfigError, UnreadableOverrideError, number_of, unknown_key
 from pomrl.configuration.importing import add_to_path
-from pomrl.configuration.parsing import MAX_RUNS, Experiment
+from pomrl.configuration.parsing import MAX_RUNS, Experiment, Request, make
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
 from pomrl.configuration.sweeps import selection
@@ -34,7 +34,7 @@ class Match(NamedTuple):
 
     stored: StoredExperiment
     runs: int
-    """The number of stored runs."""
+    """The number of stored runs, at most the requested number."""
     experiment: Experiment | None
     """The requested experiment, perhaps with a schedule in hindsight; None if selected by signature or filters."""
     code: str = PRESENT
@@ -60,10 +60,11 @@ class Match(NamedTuple):
         return Result.of_stored(self.stored, self.runs, self.experiment, settings=settings, name=name)
 
 
-def describe_runs(numbers: Collection[int]) -> str:
-    """Format numbers of runs as `100 runs`, or `20 to 100 runs`."""
+def describe_runs(numbers: Collection[int], *, are_common: bool = False) -> str:
+    """Format numbers of runs as `100 runs` or `20 to 100 runs`, with a remark if all methods have them."""
     low, high = min(numbers), max(numbers)
-    return number_of(high, "run") if low == high else f"{low:,} to {number_of(high, 'run')}"
+    text = number_of(high, "run") if low == high else f"{low:,} to {number_of(high, 'run')}"
+    return text + " that all methods have" * are_common
 
 
 def resolve(
@@ -75,22 +76,26 @@ def resolve(
     """Find experiments by overrides; also return notes on omissions.
 
     Overrides are as for `pomrl run -m`, starts of signatures, or folders. Without overrides, or with `tag=NAME`, all
-    stored experiments with these settings are found. `code=` is `present` (default), `previous`, `all`, or a label of
-    `pomrl runs`. `where` adds settings, tag or code. With a metric as `value`, experiments must have it.
+    stored experiments with these settings are found. `runs=N` selects their first N runs. `code=` is `present`
+    (default), `previous`, `all`, or a label of `pomrl runs`. `where` adds settings, tag, code or runs. With a metric as
+    `value`, experiments must have it.
 
     Raises:
         ConfigError: A setting or the value is wrong.
-        StoreError: A signature or key is unknown.
+        StoreError: A signature, key or tag is unknown.
     """
     add_to_path(Path.cwd())  # to find components, whose present code is compared with the stored version
     if value not in (None, *VALUES):
         _check_metric(value, overrides, sources)
     if overrides and not any("=" in override for override in overrides):
-        return [Match.load(_find_by_name(name)) for name in overrides], []
+        named = [Match.load(_find_by_name(name)) for name in overrides]
+        return [match for match in named if value in (None, *VALUES, match.settings()["metric"])], []
     settings, where = filters(overrides), dict(where or {})
     code = str(where.pop("code", settings.pop("code", PRESENT)))
+    runs = where.pop("runs", MAX_RUNS)
     requests: dict[Any, tuple[str, Experiment | None]] = {}
     if not settings or "tag" in settings:
+        runs = settings.pop("runs", runs)
         where = settings | where
         if value is not None:
             where = {"metric": DEFAULTS["metric"] if value in VALUES else value} | where
@@ -101,16 +106,15 @@ def resolve(
             identity, schedule = _identity(scientific_settings(experiment)), experiment.method.gamma_schedule
             key = identity, repr(schedule) if isinstance(schedule, Hindsight) else ""
             requests[key] = identity, experiment
-    versions: dict[str, list[Match]] = {}
-    for stored in sorted(store.find(**where), key=lambda stored: stored.read_manifest().provenance.start):
-        if (version := Match.load(stored)).runs:
-            versions.setdefault(_identity(stored.read_manifest().settings), []).append(version)
+    max_runs = make(Request, {"runs": runs}).runs
+    versions = _find_versions(where)
     matches, n_omitted = list[Match](), 0
     for identity, experiment in requests.values() or [(key, None) for key in versions]:
         candidates = versions.get(identity, [])
         selected = _select_code(candidates, code)
         n_omitted += len(candidates) - len(selected)
-        matches += [version._replace(experiment=experiment) for version in selected]
+        most = experiment.request.runs if experiment and "runs" in settings else max_runs
+        matches += [version._replace(runs=min(version.runs, most), experiment=experiment) for version in selected]
         if experiment and not selected and code == PRESENT:
             matches.append(Match(store.lookup(experiment), 0, experiment))
     note = f"{number_of(n_omitted, 'result')} of other code left out; code={ALL} shows them"
@@ -127,20 +131,18 @@ def choose(
 
     Raises:
         ConfigError: A setting is wrong.
-        StoreError: No runs are stored, or a key is unknown.
+        StoreError: No runs are stored, or a key or tag is unknown.
     """
     resolved, notes = resolve(overrides, where, value, sources)
     matches = [match for match in resolved if match.runs and _is_sound(match.stored)]
     if not matches:
-        request = " ".join([*overrides, *(f"{key}={value}" for key, value in (where or {}).items())])
-        problem = f"{store.root().absolute()}: no stored runs{' for ' * bool(request)}{request}"
-        has_defaults = bool(where and overrides) and not any(override.startswith("tag=") for override in overrides)
-        remedy = (
-            "omitted keys have their defaults, except with where alone"
-            if has_defaults
-            else "run `pomrl run` to compute them"
+        is_metric, has_runs = value not in (None, *VALUES), any(match.runs for match in resolved)
+        if is_metric and not has_runs and any(match.runs for match in resolve(overrides, where, None, sources)[0]):
+            problem = f"the selected experiments are stored without the metric {value}"
+            raise StoreError(f"{problem}; add metric={value} to their `pomrl run`")
+        raise StoreError(
+            "; ".join([_describe_missing(overrides, where or {}), *(notes or [_remedy(overrides, where)])])
         )
-        raise StoreError("; ".join([problem, *(notes or [remedy])]))
     if n_empty := sum(not match.runs for match in resolved):
         verb = "has" if n_empty == 1 else "have"
         notes.append(f"{n_empty} of {number_of(len(resolved), 'selected experiment')} {verb} no runs")
@@ -149,15 +151,23 @@ def choose(
     for key in ("code", "signature"):  # if settings alone do not distinguish them
         if len({tuple(str(setting.get(name)) for name in varying) for setting in settings}) < len(settings):
             varying.append(key)
-    first = matches[0].experiment
-    max_runs = first.request.runs if first and "runs" in filters(overrides) else MAX_RUNS
     pairs = sorted(zip(matches, settings, strict=True), key=lambda pair: [order(pair[1].get(key)) for key in varying])
     results = [
-        Result.of_stored(match.stored, min(match.runs, max_runs), match.experiment, settings=setting)
-        for match, setting in pairs
+        Result.of_stored(match.stored, match.runs, match.experiment, settings=setting) for match, setting in pairs
     ]
     values = [tuple(setting.get(key) for key in varying) for _, setting in pairs]
     return SweepResults(tuple(varying), values, results, notes=tuple(notes))
+
+
+def _describe_missing(overrides: Sequence[str], where: Mapping[str, Any]) -> str:
+    request = " ".join([*overrides, *(f"{key}={value}" for key, value in where.items())])
+    return f"{store.root().absolute()}: no stored runs{' for ' * bool(request)}{request}"
+
+
+def _remedy(overrides: Sequence[str], where: Mapping[str, Any] | None) -> str:
+    if where and overrides and not any(override.startswith("tag=") for override in overrides):
+        return "omitted keys have their defaults, except with where alone"
+    return "run `pomrl run` to compute them"
 
 
 def _check_metric(name: str, overrides: Sequence[str], sources: Sources) -> None:
@@ -169,6 +179,24 @@ def _check_metric(name: str, overrides: Sequence[str], sources: Sources) -> None
     manifests = filter(None, (stored.manifest() for stored in store.all_experiments()))
     if name not in options and not any(manifest.flat_settings().get("metric") == name for manifest in manifests):
         raise ConfigError(f"unknown column {name!r}; available: {', '.join(dict.fromkeys([*VALUES, *options]))}")
+
+
+def _find_versions(where: Mapping[str, Any]) -> dict[str, list[Match]]:
+    """Find experiments with runs, oldest first, by their settings; StoreError for an unknown key or tag."""
+    versions: dict[str, list[Match]] = {}
+    for stored in sorted(store.find(**where), key=lambda stored: stored.read_manifest().provenance.start):
+        if (version := Match.load(stored)).runs:
+            versions.setdefault(_identity(stored.read_manifest().settings), []).append(version)
+    if not versions and "tag" in where:
+        _check_tag(str(where["tag"]))
+    return versions
+
+
+def _check_tag(tag: str) -> None:
+    """Raise a StoreError with the stored tags if the tag is unknown."""
+    tags = sorted({name for stored in store.all_experiments() for name in stored.tags()})
+    if tags and tag not in tags:
+        raise StoreError(unknown_key(f"tag={tag}", tag, tags, "unknown tag"))
 
 
 def _is_sound(stored: StoredExperiment) -> bool:

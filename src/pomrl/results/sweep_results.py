@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pomrl import store
-from pomrl.configuration.composed import number_of, unknown_key
+from pomrl.configuration.composed import METHOD_GROUPS, number_of, unknown_key
 from pomrl.configuration.sweeps import Setting
 from pomrl.results.result import NotInSweepError, Result
 from pomrl.science.gamma_star import HindsightChoice
@@ -49,6 +49,8 @@ class SweepResults:
     """The largest requested number of runs; 0 if unknown."""
     notes: tuple[str, ...] = ()
     """Lines about omitted or missing runs."""
+    has_only_common_runs: bool = False
+    """Whether runs are left out because another method on the same problem lacks them."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,6 +72,21 @@ class SweepResults:
             results=[self.results[row] for row in rows],
         )
 
+    def with_common_runs(self) -> "SweepResults":
+        """Reduce methods on the same problem to their common first runs."""
+        of_method = (*METHOD_GROUPS, "code", "signature")
+        keys = [key for key in self.keys if key.partition(".")[0] not in of_method]
+        problems = [tuple(repr(settings.get(key)) for key in keys) for settings in self.settings]
+        common: dict[tuple[str, ...], int] = {}
+        for problem, runs in zip(problems, self.runs, strict=True):
+            common[problem] = min(runs, common.get(problem, runs))
+        n_runs = [common[problem] for problem in problems]
+        if n_runs == self.runs:
+            return self
+        pairs = zip(self.results, n_runs, strict=True)
+        results = [result if result.runs == runs else result.first_runs(runs) for result, runs in pairs]
+        return replace(self, results=results, has_only_common_runs=True)
+
     def at(self, **settings: Any) -> Result:
         """Return the result with these settings; NotInSweepError if missing."""
         values = tuple(settings.get(name) for name in self.names)
@@ -80,12 +97,13 @@ class SweepResults:
             raise NotInSweepError(f"the sweep has no experiment with {request}; available: {axes or 'one experiment'}")
         return self.results[self.values.index(values)]
 
-    def setting_values(self, key: str) -> list[Any]:
-        """Return a setting of each experiment; StoreError if one is missing."""
+    def setting_values(self, key: str, others: Sequence[str] = ()) -> list[Any]:
+        """Return a setting of each experiment; StoreError, also listing `others`, if one is missing."""
         settings = self.settings
         if not all(key in mapping for mapping in settings):
             shared = sorted(set(settings[0]).intersection(*settings))
-            raise StoreError(unknown_key(key, key, shared, "not all of these experiments have this setting"))
+            keys = [*others, *shared]
+            raise StoreError(unknown_key(key, key, keys, "not all of these experiments have this setting"))
         return [mapping[key] for mapping in settings]
 
     @property
