@@ -160,6 +160,11 @@ def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
     ("old", "new", "words"),
     [
         ("estimator=name", "estmator=name", "NotInSweepError: the sweep has no experiment with estmator"),
+        (
+            ".regret",
+            ".regret.mean()",
+            "TypeError: a comparison must have arrays over runs, got float64; leave out .mean()",
+        ),
         (".regret", ".task(9)", "NotInSweepError: task must be 1 to 2, got 9"),
         ("    return [", "    return [] and [", "TypeError: a claim must return a list of parts"),
     ],
@@ -170,6 +175,14 @@ def test_a_claim_that_fails_is_named_before_anything_is_computed(here: Path, old
     assert line.startswith("mine: claim K1 (mine/claims.py:")
     assert words in line
     assert not (here / "outputs").exists()
+
+
+def test_a_number_that_is_not_finite_is_no_verdict(here: Path) -> None:
+    write(here / "mine", claims_py=CLAIM.replace(".regret", ".regret * float('nan')"))
+    status, _, said = call(reproduce, "mine")
+    words = "ada less none, in pairs: its numbers must be finite, got NaN or infinity"
+    assert (status, said.splitlines()[-1]) == (1, f"claim K1 (mine/claims.py:4): {words}")
+    assert not (here / "outputs" / "studies" / "mine" / "claims.csv").exists()
 
 
 def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> None:
