@@ -191,7 +191,7 @@ def test_a_number_that_is_not_finite_is_no_verdict(here: Path) -> None:
     write(here / "mine", claims_py=CLAIM.replace(".regret", ".regret * float('nan')"))
     status, _, said = call(reproduce, "mine")
     words = "ada less none, in pairs: its numbers must be finite, got NaN or infinity"
-    assert (status, said.splitlines()[-1]) == (1, f"claim K1 (mine/claims.py:4): {words}")
+    assert (status, said.splitlines()[-1]) == (1, f"mine: claim K1 (mine/claims.py:4): {words}")
     assert not (here / "outputs" / "studies" / "mine" / "claims.csv").exists()
 
 
