@@ -159,7 +159,7 @@ def own_studies() -> tuple[Path, ...]:
 
 
 def known_studies() -> list[Path]:
-    """Return the folders of studies that commands find by name: shipped, installed and local."""
+    """Return the folders of shipped, installed and local studies."""
     return list(dict.fromkeys([*shipped_folders(), *installed_packages(), *local_studies()]))
 
 
