@@ -97,6 +97,10 @@ class TestWhatIsListedIsChanged:
         assert (status, len(store.all_experiments())) == (2, left)
         assert "--remove must have a filter" in err
 
+    def test_only_filters_are_named_if_nothing_matches(self) -> None:
+        words = ("tag=nope", "--since", "2026-11-17T10:00", "--remove", "--yes")
+        assert call(runs, *words)[2].endswith("no stored experiment matches tag=nope --since 2026-11-17T10:00:00\n")
+
     def test_the_newest_come_first_and_since_leaves_older_ones_out(self) -> None:
         for sigma, start in ((0.01, "2026-11-16T23:59:59+00:00"), (0.02, "2026-11-17T00:00:00+00:00")):
             said = published(sigma, 2).read_manifest()

@@ -5,7 +5,16 @@ import pytest
 from scipy import stats
 from tests.support.worlds import heavy_tailed
 
-from pomrl.judging.comparisons import best_grows, less, less_in_shares, rank_correlation, slope
+from pomrl.judging.comparisons import (
+    best_grows,
+    less,
+    less_in_shares,
+    no_better,
+    no_worse,
+    on_a_par,
+    rank_correlation,
+    slope,
+)
 from pomrl.judging.estimates import correlation, mean, smooth
 from pomrl.judging.minima import ratio
 from pomrl.judging.verdict import Part, Verdict
@@ -106,3 +115,18 @@ def test_equal_losses_are_on_neither_side_of_their_value(value: float) -> None:
     # Their mean over 20 runs may be one bit below the value.
     assert mean(np.full(20, value)).p_values(value) == (1.0, 1.0)
     assert mean(np.full(20, value)).p_values(value + 0.1) == (1.0, 0.0)
+
+
+def test_a_sample_with_a_number_that_is_not_finite_is_unknown():
+    sample = np.array([np.nan, *range(20)])
+    assert not mean(sample).is_known
+    assert not ratio(sample, np.arange(21.0)).is_known
+    assert ratio(np.arange(21.0), np.zeros(21)).is_known  # undefined, but of known numbers
+
+
+def test_numbers_in_place_of_runs_are_refused():
+    losses = np.arange(20.0)
+    for compare in (less, no_worse, no_better, on_a_par):
+        for a, b in ((losses.mean(), losses.mean()), (losses, losses.mean()), (losses.mean(), losses)):
+            with pytest.raises(TypeError, match="must have arrays over runs, got float64"):
+                compare(a, b, "")

@@ -198,6 +198,29 @@ def test_a_disk_that_is_full_leaves_the_last_archive(tmp_path: Path) -> None:
         assert not [*tmp_path.glob(".*.tmp")]
 
 
+def test_damage_in_a_file_that_is_not_imported_is_found(archive: Path) -> None:
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr("studies/mine/figures/losses.png", b"drawn pixels " * 10)
+    archive.write_bytes(archive.read_bytes().replace(b"pixels", b"pixexs", 1))
+    with pytest.raises(store.StoreError, match=r"archive\.zip: studies/mine/figures/losses\.png: damaged"):
+        archives.import_(archive)
+    assert store.all_experiments() == []
+
+
+def test_code_that_nobody_can_agree_to_is_a_failure(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr("code/mine/study.yaml", b"title: Mine")
+    stdin = io.StringIO("y\n")
+    monkeypatch.setattr("sys.stdin", stdin)
+    status, _, said = call(import_, str(archive))
+    assert (status, Path("mine").exists()) == (1, False)
+    assert "repeat with --yes" in said
+    assert store.all_experiments()
+    stdin.isatty = lambda: True  # type: ignore[method-assign]
+    assert call(import_, str(archive))[0] == 0
+    assert Path("mine/study.yaml").is_file()
+
+
 def test_what_is_no_archive_or_too_large_is_refused(archive: Path, tmp_path: Path) -> None:
     with pytest.raises(store.StoreError, match="--most"):
         archives.import_(archive, max_bytes=100)

@@ -8,7 +8,7 @@ from docs.build import documents
 from tests.support.computed import call, claims, figures, refused, report, studies
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, write
 
-from pomrl.commands import new, reproduce
+from pomrl.commands import export, new, reproduce, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("here")]
 
@@ -124,6 +124,16 @@ def test_a_folder_without_a_description_is_no_study(here: Path) -> None:
     assert not (here / "outputs").exists()
 
 
+def test_a_name_like_that_of_a_study_in_this_folder_gets_a_hint(here: Path) -> None:
+    write(here / "mine")
+    for command, arguments in ((reproduce, ("mien",)), (export, ("s.zip", "mien"))):
+        line = refused(command, *arguments)
+        assert line.startswith("mien: unknown study or folder (did you mean mine?); available: amit2020, "), line
+        assert ", mine; create" in line
+    assert "did you mean experiment=mine/first?" in refused(run, "experiment=first")
+    assert "did you mean experiment=beyond/streams?" in refused(run, "experiment=streams")
+
+
 def test_a_name_that_a_folder_cannot_have_is_refused(here: Path) -> None:
     write(here / "folder" / "pomrl")
     assert "the name pomrl is reserved for a shipped study" in refused(reproduce, "folder/pomrl")
@@ -139,8 +149,8 @@ def test_new_makes_no_study_where_something_is(here: Path) -> None:
     write(here / "mine")
     (here / "file").write_text("")
     before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
-    assert refused(new, "mine") == "mine: File exists"
-    assert refused(new, "file") == "file: File exists"
+    assert refused(new, "mine") == "mine: exists already; choose another name, or remove it first"
+    assert refused(new, "file") == "file: exists already; choose another name, or remove it first"
     assert refused(new, "file/mine") == "file/mine: Not a directory"
     assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
 
@@ -160,6 +170,11 @@ def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
     ("old", "new", "words"),
     [
         ("estimator=name", "estmator=name", "NotInSweepError: the sweep has no experiment with estmator"),
+        (
+            ".regret",
+            ".regret.mean()",
+            "TypeError: a comparison must have arrays over runs, got float64; leave out .mean()",
+        ),
         (".regret", ".task(9)", "NotInSweepError: task must be 1 to 2, got 9"),
         ("    return [", "    return [] and [", "TypeError: a claim must return a list of parts"),
     ],
@@ -170,6 +185,14 @@ def test_a_claim_that_fails_is_named_before_anything_is_computed(here: Path, old
     assert line.startswith("mine: claim K1 (mine/claims.py:")
     assert words in line
     assert not (here / "outputs").exists()
+
+
+def test_a_number_that_is_not_finite_is_no_verdict(here: Path) -> None:
+    write(here / "mine", claims_py=CLAIM.replace(".regret", ".regret * float('nan')"))
+    status, _, said = call(reproduce, "mine")
+    words = "ada less none, in pairs: its numbers must be finite, got NaN or infinity"
+    assert (status, said.splitlines()[-1]) == (1, f"mine: claim K1 (mine/claims.py:4): {words}")
+    assert not (here / "outputs" / "studies" / "mine" / "claims.csv").exists()
 
 
 def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> None:

@@ -1,5 +1,6 @@
 """The command `pomrl import`."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,7 @@ def import_(
     """Check an archive and add its experiments, and its study if you agree.
 
     Stored results do not change. Files of a study are added to this folder only if you agree, because commands run its
-    code. Of a damaged archive, nothing is added (exit status 1).
+    code. The exit status is 1 if nobody can be asked. Of a damaged archive, nothing is added (exit status 1).
 
     Args:
         file: An archive of `pomrl export`.
@@ -25,11 +26,14 @@ def import_(
         yes: Agree to add files of a study.
     """
     added_studies: list[str] = []
+    status = 0
 
     def is_agreed(files: Sequence[Path]) -> bool:
+        nonlocal status
         studies = [str(path.parent) for path in files if path.name == DESCRIPTION]
         is_added = _agrees(files, " ".join(studies), yes=yes)
         added_studies.extend(studies if is_added else ())
+        status = 0 if is_added or sys.stdin.isatty() else 1
         return is_added
 
     added, present = archives.import_(file, most * 1e9, is_agreed, check_settings)
@@ -40,6 +44,8 @@ def import_(
         f"{number_of(len(added), 'experiment')} added, {len(present):,} stored already; "
         f"{command} recomputes a sample of them"
     )
+    if status:
+        raise SystemExit(status)
 
 
 def _agrees(files: Sequence[Path], study: str, *, yes: bool) -> bool:

@@ -25,6 +25,8 @@ def new(folder: Path) -> None:
     check_study_name(name, str(folder))
     if find_spec(name):
         exit_with(f"{folder}: a package named {name} exists; give the folder another name")
+    if folder.exists():
+        exit_with(f"{folder}: exists already; choose another name, or remove it first")
     with as_file(files("pomrl").joinpath(SKELETON)) as skeleton:
         shutil.copytree(skeleton, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / SWEEPS / SKELETON).rename(folder / SWEEPS / name)

@@ -1,7 +1,6 @@
 """The command `pomrl runs`."""
 
 import shutil
-import sys
 import time
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
@@ -76,7 +75,8 @@ def runs(  # noqa: PLR0913  (a command's options)
     composed = _compose(studies)
     listed = _select(settings, since, composed if studies else None, is_list=not (verify or prune or remove))
     if not listed and not is_whole:
-        exit_with(f"{store.root()}: no stored experiment matches {' '.join(sys.argv[1:])}")
+        words = [*filter, *([f"--since {since.isoformat()}"] if since else [])]
+        exit_with(f"{store.root()}: no stored experiment matches {' '.join(words)}")
     if verify:
         raise SystemExit(_verify(listed, whole=is_whole))
     if recompute is not None:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, NoReturn
 
 from pomrl.configuration.composed import number_of
@@ -20,6 +21,9 @@ WIDTH = 80
 
 QUIET_SECONDS = 30.0
 """The time after which the next finished part prints a line of progress."""
+
+MIN_ESTIMATED_SHARE = 0.05
+"""The share of finished runs from which the remaining time is estimated."""
 
 Advance = Callable[[int, int], None]
 """A function of the numbers of finished runs and failed experiments."""
@@ -116,16 +120,29 @@ def _fitting(text: "pd.DataFrame", width: int, optional: Sequence[str]) -> tuple
 @contextmanager
 def progress(total: int) -> Iterator[Advance]:
     """Yield a function to report progress, as a bar in terminals or lines."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     terminal = console(stderr=True)
     if not (total and terminal.is_terminal):
         yield _lines(total)
         return
-    columns = BarColumn(bar_width=10), TimeRemainingColumn(), TextColumn("left, {task.description}", markup=False)
+    start = time.monotonic()
+    columns = BarColumn(bar_width=10), TextColumn("{task.description}", markup=False)
     with Progress(*columns, console=terminal, transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
-        task = bar.add_task("runs", total=total)
-        yield lambda done, failed: bar.update(task, completed=done, description=_progress_line(done, total, failed))
+        task = bar.add_task(_progress_line(0, total, 0), total=total)
+
+        def advance(done: int, failed: int) -> None:
+            left = _time_left(done, total, time.monotonic() - start)
+            bar.update(task, completed=done, description=left + _progress_line(done, total, failed))
+
+        yield advance
+
+
+def _time_left(done: int, total: int, seconds: float) -> str:
+    """Estimate the remaining time from the mean time of a run; empty at first."""
+    if done < MIN_ESTIMATED_SHARE * total:
+        return ""
+    return f"{timedelta(seconds=round(seconds * (total - done) / done))} left, "
 
 
 def _progress_line(done: int, total: int, failed: int) -> str:

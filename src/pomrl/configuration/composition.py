@@ -42,7 +42,7 @@ from pomrl.configuration.resolvers import (
     with_typed_environment,
     with_value,
 )
-from pomrl.configuration.sources import PAPER, Sources, folder_of, looks_of_own_options, sweep_names
+from pomrl.configuration.sources import PAPER, Sources, folder_of, known_studies, looks_of_own_options, sweep_names
 
 MAX_AXIS_VALUES = 100_000
 """The largest number of values of an axis."""
@@ -292,5 +292,8 @@ def _no_sweep(sweep: str, paper_sweeps: Sequence[str]) -> str:
     folder = folder_of(study)
     if study and not folder.is_dir():
         return f"experiment={sweep}: unknown study {study}; it is neither shipped nor a folder"
+    if others := [] if study else [other.name for other in known_studies() if name in sweep_names(other)]:
+        meant = " or ".join(f"experiment={other}/{name}" for other in others)
+        return f"experiment={sweep}: the paper has no such sweep (did you mean {meant}?)"
     sweeps = sweep_names(folder) if study else paper_sweeps
     return unknown_key(f"experiment={sweep}", name, sweeps, "unknown sweep")

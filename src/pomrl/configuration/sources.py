@@ -148,10 +148,19 @@ def register_folder(folder: Path) -> None:
         _READ[folder] = None
 
 
+def local_studies() -> list[Path]:
+    """Return the absolute folders of studies in the current folder, sorted."""
+    return [path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}"))]
+
+
 def own_studies() -> tuple[Path, ...]:
     """Return the folders of users' studies: last read first, then local ones."""
-    local = (path.parent.resolve() for path in sorted(Path().glob(f"*/{DESCRIPTION}")))
-    return tuple(dict.fromkeys([*reversed(_READ), *local]))
+    return tuple(dict.fromkeys([*reversed(_READ), *local_studies()]))
+
+
+def known_studies() -> list[Path]:
+    """Return the folders of shipped, installed and local studies."""
+    return list(dict.fromkeys([*shipped_folders(), *installed_packages(), *local_studies()]))
 
 
 def beside_the_package(name: str) -> Path:

@@ -14,7 +14,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from pomrl.base import CHECKED
-from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.importing import add_to_path, display_path, format_error, import_by_name, place_of
 from pomrl.configuration.parsing import make
 from pomrl.configuration.sources import (
@@ -26,6 +26,7 @@ from pomrl.configuration.sources import (
     Sources,
     folder_of,
     installed_packages,
+    known_studies,
     register_folder,
     shipped_folders,
     shipped_packages,
@@ -255,8 +256,8 @@ def find(name: str) -> Study:
         return read_study(folder)
     if not (folder / DESCRIPTION).is_file():
         what = f"no {DESCRIPTION} in this folder" if folder.is_dir() else "unknown study or folder"
-        names = ", ".join(path.name for path in shipped_folders())
-        raise ConfigError(f"{name}: {what}; available: {names}; create a study with pomrl new FOLDER")
+        names = [path.name for path in known_studies()]
+        raise ConfigError(f"{unknown_key(name, name, names, what)}; create a study with pomrl new FOLDER")
     check_study_name(folder.name, name)
     return read_study(folder)
 

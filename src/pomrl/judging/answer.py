@@ -95,7 +95,8 @@ def certainty(study: Study, judgements: Judgements) -> str:
         "A verdict is wrong if infinitely many runs would give the opposite one. The error of "
         f"{error} is divided equally among the claims{' and readings' * (len(variants) > 1)}, and each share among the "
         "comparisons of a claim (Bonferroni). The probability of even one wrong verdict is therefore at most about "
-        f"{error}. For an effect of 0.5 to 1.5 % of the comparator, *holds* and *no difference* are both possible."
+        f"{error}, if the claims were stated before these runs were looked at. For an effect of 0.5 to 1.5 % of the "
+        "comparator, *holds* and *no difference* are both possible."
     ]
     verdicts = [judgement.verdict for name in variants for judgement in judgements.of(name).values()]
     if n_equal := verdicts.count(Verdict.NO_DIFFERENCE):
@@ -121,7 +122,8 @@ def _other_variant(judgements: Judgements, name: str, main: str, error: str) -> 
     )
     return (
         f"Under the variant {name}, {count_verdicts(decided)} of the {number_of(len(decided), 'claim')} that can be "
-        f"checked; {opposites}. The probability of even one wrong verdict is again at most about {error}."
+        f"checked; {opposites}. The probability of even one wrong verdict is again at most about {error}, "
+        "on the same condition."
     )
 
 

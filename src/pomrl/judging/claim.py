@@ -7,6 +7,7 @@ from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
 from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.importing import display_path
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
 from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, combine_verdicts, decisive, judge_part
@@ -70,6 +71,12 @@ class Claim:
     @property
     def is_exact(self) -> bool:
         return not self.sweeps and self.simulation is None
+
+    @property
+    def place(self) -> str:
+        """The id, and the file and line of its function."""
+        code = self.check.__code__
+        return f"claim {self.id} ({display_path(code.co_filename)}:{code.co_firstlineno})"
 
     def parts(self, results: "Mapping[str, SweepResults | pd.DataFrame]") -> tuple[Part, ...]:
         """Call the function of the claim on results by name of sweep or simulation.
@@ -143,7 +150,16 @@ class JudgedClaim:
         )
 
     def judge(self, estimates: Sequence[Part]) -> "JudgedClaim":
-        """Judge parts; with too few runs, all verdicts are undecided."""
+        """Judge parts; with too few runs, all verdicts are undecided.
+
+        Raises:
+            ConfigError: A number is NaN or infinite.
+        """
+        for part in estimates:
+            if not part.estimate.is_known:
+                raise ConfigError(
+                    f"{self.claim.place}: {part.compared}: its numbers must be finite, got NaN or infinity"
+                )
         is_judged = self.claim.is_judged
         error = self.error / max(1, sum(comparison.is_claimed for comparison in estimates)) if is_judged else ERROR_RATE
         comparisons = [judge_part(comparison, error) for comparison in estimates]

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pomrl.judging.estimates import Count, ScalarEstimate, correlation, mean
+from pomrl.judging.estimates import Count, ScalarEstimate, check_samples, correlation, mean
 from pomrl.judging.minima import may_be_best, minimum_difference, minimum_ratio, ratio, smaller_best_gamma
 from pomrl.judging.verdict import INTEREST_SHARE, Part
 from pomrl.results.result import LossPerRun, Result
@@ -36,11 +36,13 @@ def below_zero(description: str, estimate: ScalarEstimate, comparator: float) ->
 
 def less(a: LossPerRun, b: LossPerRun, description: str) -> Part:
     """Claim mean(a) < mean(b)."""
+    check_samples(a, b)
     return below_zero(description, mean(a - b), b.mean())
 
 
 def less_in_shares(a: LossPerRun, b: LossPerRun, whole: LossPerRun, description: str) -> Part:
     """Claim mean(a) < mean(b), with the difference as a share of mean(whole)."""
+    check_samples(a, b, whole)
     return below_zero(description, ratio(whole + a - b, whole), b.mean() / whole.mean())
 
 
@@ -70,6 +72,7 @@ def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, descript
 
     The estimate is NaN unless mean(worst) > mean(best); also claim this with `less`.
     """
+    check_samples(a, worst, best)
     distance = worst - best
     return Part(
         f"{description}, {PAIRED}",

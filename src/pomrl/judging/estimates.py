@@ -76,6 +76,11 @@ class ScalarEstimate(ABC):
     def is_possible(self) -> bool:
         return self.runs >= MIN_INTERVAL_RUNS
 
+    @property
+    def is_known(self) -> bool:
+        """Return whether the estimated numbers are finite."""
+        return bool(np.isfinite(self.value))
+
     def p_values(self, threshold: float) -> tuple[float, float]:
         """Return the p-values of `number <= threshold` and `number >= threshold`.
 
@@ -120,6 +125,10 @@ class Exact(ScalarEstimate):
     @property
     def is_possible(self) -> bool:
         return True
+
+    @property
+    def is_known(self) -> bool:
+        return not np.isnan(self.value)
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         return float(self.value <= threshold), float(self.value >= threshold)
@@ -244,6 +253,10 @@ class Count(ScalarEstimate):
     """For each statement, the p-value of the hypothesis that it is true."""
     is_discrete = True
 
+    @property
+    def is_known(self) -> bool:
+        return True  # each statement is also a part of the claim
+
     def _p_values(self, threshold: float) -> tuple[float, float]:
         total, floor = len(self.p_true), int(np.floor(threshold))
         needed = floor + 1, total - int(np.ceil(threshold)) + 1
@@ -263,8 +276,17 @@ def _holm(p: Sequence[float], number: int) -> float:
     return float(min(1.0, first.max()))
 
 
+def check_samples(*samples: object) -> None:
+    """Raise a TypeError for numbers in place of arrays over runs."""
+    for sample in samples:
+        if not np.ndim(sample):  # pyright: ignore[reportArgumentType]
+            name = type(sample).__name__
+            raise TypeError(f"a comparison must have arrays over runs, got {name}; leave out .mean()")
+
+
 def mean(sample: Float[np.ndarray, " n"]) -> Student:
     """Estimate the mean over runs."""
+    check_samples(sample)
     value = sample.mean()
     return _student(float(value), sample - value)
 

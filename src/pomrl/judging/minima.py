@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtr, stdtrit
 
-from pomrl.judging.estimates import ScalarEstimate, Skewness, conservative_quantile, conservative_t
+from pomrl.judging.estimates import ScalarEstimate, Skewness, check_samples, conservative_quantile, conservative_t
 from pomrl.results.intervals import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
@@ -115,6 +115,10 @@ class SmallestMean(ScalarEstimate):
     def is_constant(self) -> bool:
         return self.is_possible and not self.errors.any()
 
+    @property
+    def is_known(self) -> bool:
+        return bool(np.isfinite(self.pairs.a).all() and np.isfinite(self.pairs.b).all())  # a ratio to 0 is NaN
+
     @cached_property
     def errors(self) -> Float[np.ndarray, "I J"]:
         return self.pairs.deviation_and_skewness(1.0 + self.value if self.is_ratio else 1.0)[0]
@@ -179,6 +183,10 @@ class Largest(ScalarEstimate):
 
     estimates: tuple[ScalarEstimate, ...]
 
+    @property
+    def is_known(self) -> bool:
+        return all(estimate.is_known for estimate in self.estimates)
+
     def _p_values(self, threshold: float) -> tuple[float, float]:
         at_most, at_least = np.array([estimate.p_values(threshold) for estimate in self.estimates]).T
         return float(min(1.0, len(at_most) * at_most.min())), float(at_least.max())
@@ -221,6 +229,7 @@ def ratio(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> SmallestMea
 
     The estimate is NaN if b is 0 in all runs. The interval is unbounded if mean(b) may be 0.
     """
+    check_samples(a, b)
     return minimum_ratio(a[:, None], b[:, None])
 
 

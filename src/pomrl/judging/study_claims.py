@@ -252,10 +252,16 @@ def judge_variant(study: Study, current: Basis, reader: Reader) -> list[JudgedCl
     """Judge claims under a variant.
 
     Claims without sweeps are judged only under the first variant of the headline.
+
+    Raises:
+        ConfigError: A number of a claim is NaN or infinite.
     """
     exact = [claim for claim in current.registry if not claim.sweeps and current.variant == study.config.headline[0]]
-    outcomes = [replace(current.unjudged_outcome(claim), needed=0).judge(without_sweeps(claim)) for claim in exact]
-    return outcomes + judge(current, reader)
+    try:
+        outcomes = [replace(current.unjudged_outcome(claim), needed=0).judge(without_sweeps(claim)) for claim in exact]
+        return outcomes + judge(current, reader)
+    except ConfigError as error:
+        raise ConfigError(f"{study.argument}: {error}") from error
 
 
 def without_sweeps(claim: Claim) -> tuple[Part, ...]:

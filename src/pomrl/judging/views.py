@@ -60,7 +60,7 @@ def columns(judgements: Judgements, variants: Sequence[str]) -> dict[str, list[s
 def legend(study: Study) -> str:
     """Explain the table of claims."""
     sentences = [
-        "Each claim is judged once, on a number of runs fixed in advance.",
+        "Each claim is judged once, on the number of runs that the study or the claim sets.",
         "No difference of interest: the interval shows that the number is closer to the threshold of the claim than "
         "the smallest effect of interest.",
         "Estimates are from decisive comparisons, with the intervals that decided them.",

@@ -120,6 +120,8 @@ def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.
         is_file = stat.S_IFMT(entry.external_attr >> 16) in (0, stat.S_IFREG)
         if not (is_file and _is_expected(entry.filename.split("/"))):
             raise StoreError(f"{entry.filename}: not a file of an experiment or study")
+    if damaged := archive.testzip():  # also files that are not imported
+        raise StoreError(f"{damaged}: damaged in the archive; export or copy it again")
     return [entry for entry in entries if not entry.filename.startswith("studies/")]
 
 
