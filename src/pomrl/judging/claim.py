@@ -153,10 +153,10 @@ class JudgedClaim:
         """Judge parts; with too few runs, all verdicts are undecided.
 
         Raises:
-            ConfigError: A number is NaN or infinite.
+            ConfigError: A number is NaN or infinite, although there are enough runs.
         """
         for part in estimates:
-            if not part.estimate.is_known:
+            if part.estimate.is_possible and not part.estimate.is_known:  # few runs may have no estimate
                 raise ConfigError(
                     f"{self.claim.place}: {part.compared}: its numbers must be finite, got NaN or infinity"
                 )
