@@ -31,8 +31,8 @@ MIN_WEIGHT = 1e-12
 def believe(learner: Learner, batch: Batch) -> Belief:
     """Return a learner's belief after a part of a task's data.
 
-    A mixing rate alpha after one transition means a prior worth alpha / (1 - alpha) transitions, cut to `LEAST_PRIOR`
-    and `LARGEST_PRIOR`.
+    A mixing rate alpha after one transition means a prior worth alpha / (1 - alpha) transitions, cut to `MIN_PRIOR`
+    and `MAX_PRIOR`.
     """
     _, estimate, P_hat, _ = estimate_task(*learner, Batches.same(batch))
     alpha = estimate.alpha(1) if callable(estimate.alpha) else estimate.alpha
