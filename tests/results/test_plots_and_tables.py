@@ -14,6 +14,7 @@ from tests.support.computed import call, plot, table
 
 from pomrl import store
 from pomrl.commands import plots_and_tables, run
+from pomrl.drawing.plots import draw
 from pomrl.results import intervals
 from pomrl.results.intervals import band
 from pomrl.results.selection import choose
@@ -238,6 +239,8 @@ class TestCommonRuns:
         results = choose()
         assert results.with_common_runs() is results
         call(run, *self.SMALL, "sigma=0.01", "estimator=oracle", "runs=8")
+        points = draw(choose()).data
+        assert {*points["n"]} == {3, 5}
         results = choose().with_common_runs()
         assert sorted(results.runs) == [3, 3, 5, 5]
         assert results.with_common_runs().has_only_common_runs
