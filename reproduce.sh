@@ -12,7 +12,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 main() {
     case "${1:-all}" in
-        all) environment requirements.lock; .venv/bin/pomrl reproduce pomrl2023 ;;
+        all)
+            echo "installs packages, then recomputes the paper: three to seven minutes on two cores" >&2
+            environment requirements.lock
+            .venv/bin/pomrl reproduce pomrl2023
+            ;;
         quick) environment requirements.lock; .venv/bin/pomrl reproduce pomrl2023 --runs 20 ;;
         beyond) environment requirements-test.lock; .venv/bin/pomrl reproduce beyond ;;  # with Gymnasium
         test) environment requirements-test.lock; tests "${2:-}" ;;

@@ -4,8 +4,10 @@ Settings are keyword arguments; `estimator__prior` stands for `estimator.prior`.
 options and help from here.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,10 +15,10 @@ import numpy as np
 
 from pomrl import store
 from pomrl.configuration import overrides
-from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, ConfigError
+from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, READING, ConfigError
 from pomrl.configuration.parsing import COMPONENTS, Experiment, parse
 from pomrl.configuration.settings import flat_settings, scientific_settings
-from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sources import PUBLISHED, Sources, options_outside_reading
 from pomrl.configuration.sweeps import sweep as settings_of
 from pomrl.results.cross_tables import cross_table
 from pomrl.results.intervals import Kind
@@ -385,12 +387,20 @@ def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> E
         method=replace(experiment.method, **method_parts),
         execution=components.get("execution", experiment.execution),
         options={group: option for group, option in experiment.options.items() if group not in components},
+        notes=(*experiment.notes, *_components_outside_reading(experiment, components)),
     )
+
+
+def _components_outside_reading(experiment: Experiment, components: Mapping[str, Any]) -> tuple[str, ...]:
+    names = {group: type(component).__name__ for group, component in components.items()}
+    return options_outside_reading({READING: experiment.options.get(READING), **names}, PUBLISHED.folders)
 
 
 def _compute_experiments(experiments: Sequence[Experiment], report: Report | None) -> None:
     if experiments[0].request.dry_run:
         raise ConfigError("dry_run must be False in Python; use it in `pomrl run`")
+    for note in dict.fromkeys(chain.from_iterable(experiment.notes for experiment in experiments)):
+        warnings.warn(note, stacklevel=3)
     jobs = plan(experiments)
     expected = estimate(jobs)
     if not experiments[0].request.yes:

@@ -30,6 +30,7 @@ from pomrl.judging.comparisons import EQUALITY_MARGIN as EQUALITY_MARGIN
 from pomrl.judging.comparisons import PAIRED as PAIRED
 from pomrl.judging.comparisons import ROUNDING as ROUNDING
 from pomrl.judging.comparisons import below_zero as below_zero
+from pomrl.judging.comparisons import beside as beside
 from pomrl.judging.comparisons import best_grows as best_grows
 from pomrl.judging.comparisons import best_is_between as best_is_between
 from pomrl.judging.comparisons import best_is_in as best_is_in

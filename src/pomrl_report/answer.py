@@ -18,6 +18,9 @@ from pomrl.results.tables import markdown
 from pomrl_report.markup import sentence
 from pomrl_report.rendering import render
 
+NOT_JUDGED = "–"
+"""The cell of a claim without a verdict under a variant."""
+
 MAX_LISTED_CLAIMS = 6
 """The largest number of listed claims of a group; the others are folded."""
 
@@ -48,7 +51,7 @@ def main_claims_table(study: Study, judgements: Judgements) -> str:
             rows.append(
                 [f"{claim.title} ({claim.id})", *(_cell(judgement, number) for judgement in judged_variants), number]
             )
-    rows.sort(key=lambda row: row.count(""))
+    rows.sort(key=lambda row: row.count(NOT_JUDGED))
     return markdown(["claim", *variants, "number"], rows).rstrip()
 
 
@@ -58,7 +61,7 @@ def _number(judgement: Judgement) -> str:
 
 def _cell(judgement: Judgement | None, number: str) -> str:
     if not judgement or not judgement.verdict:
-        return ""
+        return NOT_JUDGED
     other = "" if _number(judgement) == number else f" ({_number(judgement)})"
     return f"{LOOKS[judgement.verdict].sign} {judgement.decisive.found}{other}"
 

@@ -1,12 +1,12 @@
 """Look up verdicts and numbers in documents by name.
 
 NAME.md.in has calls such as `{estimate(Q1.5, repaired)}`, or `{holds(beyond/G1, default)}` for another study. A check
-such as `holds` leaves no text.
+such as `holds` leaves no text. The numbers of a sentence must be estimated from equal numbers of runs.
 """
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
 
@@ -46,6 +46,8 @@ class Results:
     study: Study
     read: Callable[[str], tuple[Study, Judgements]]
     """A function from a study's name to the study and its judgements."""
+    runs_used: set[int] = field(default_factory=set[int])
+    """The numbers of runs of the comparisons looked up since it was cleared; exact numbers have none."""
 
     def judgement(self, id: str, variant: str) -> Judgement:
         """Return a judgement under a variant; LookupError if missing."""
@@ -63,6 +65,11 @@ class Results:
         Raises:
             LookupError: The claim is unknown, or not exactly one comparison matches.
         """
+        comparison = self._comparison(id, variant, part)
+        self.runs_used.update([comparison.runs] if comparison.runs else [])
+        return comparison
+
+    def _comparison(self, id: str, variant: str, part: str) -> Comparison:
         judgement = self.judgement(id, variant)
         if not part:
             return judgement.decisive
@@ -87,22 +94,35 @@ def fill(
     `name` is the document's name in errors. `more_functions` are additional functions by name.
 
     Raises:
-        ConfigError: A call is wrong, or a verdict differs.
+        ConfigError: A call is wrong, a verdict differs, or a sentence has numbers from unequal numbers of runs.
     """
     functions = {**_functions(results), **(more_functions or {})}
+    runs_by_sentence: dict[str, set[int]] = {}
 
     def look_up(match: re.Match[str]) -> str:
+        sentence = sentence_around(document, match.start())
+        results.runs_used.clear()
         try:
-            return _call(match[1], match[2], functions)
+            text = _call(match[1], match[2], functions)
+            _check_equal(runs_by_sentence.setdefault(sentence, set()), results.runs_used)
         except (LookupError, TypeError, ValueError) as error:
-            raise ConfigError(f"{name}: {error.args[0]}, in: {sentence_around(document, match.start())}") from error
+            raise ConfigError(f"{name}: {error.args[0]}, in: {sentence}") from error
+        return text
 
     return PLACE.sub(look_up, document)
 
 
+def _check_equal(runs: set[int], more: set[int]) -> None:
+    runs |= more
+    if len(runs) > 1:
+        numbers = " and ".join(f"{number:,}" for number in sorted(runs))
+        raise ValueError(f"the numbers of a sentence must have equal numbers of runs, got {numbers}")
+
+
 def sentence_around(text: str, position: int) -> str:
     """Return the sentence at a position, without calls."""
-    ends = [0, *(match.end() for match in SENTENCE_END.finditer(text)), len(text)]
+    without_calls = PLACE.sub(lambda match: "x" * len(match[0]), text)  # a part may have a full stop
+    ends = [0, *(match.end() for match in SENTENCE_END.finditer(without_calls)), len(text)]
     start = max(end for end in ends if end <= position)
     stop = min(end for end in ends if end > position)
     return " ".join(PLACE.sub("", text[start:stop]).strip(" |\n").split())
@@ -178,8 +198,10 @@ def percent(results: Results, id: str, variant: str, part: str = "") -> str:
 
 
 def multiple(results: Results, id: str, variant: str, part: str = "") -> str:
-    """Return a ratio of losses: `1.4` for a share of 0.4."""
-    return f"{1.0 + results.comparison(id, variant, part).estimate:.3g}"
+    """Return a ratio of losses with interval, as in `1.4 [1.3, 1.5]` for a share of 0.4."""
+    comparison = results.comparison(id, variant, part)
+    low, ratio, high = (f"{1.0 + end:.3g}" for end in (comparison.lower, comparison.estimate, comparison.upper))
+    return f"{ratio} [{low}, {high}]"
 
 
 def gamma_star(results: Results, id: str, variant: str, part: str = "") -> str:

@@ -3,22 +3,29 @@
 import re
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from matplotlib.colors import to_rgba
 
+import pomrl
+from pomrl.configuration.composed import GROUPS
+from pomrl.configuration.composition import Composer
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
-from pomrl.configuration.sweeps import Setting, sweep
+from pomrl.configuration.sweeps import Setting, experiment, sweep
 from pomrl.configuration.variants import DEFAULT, Variant
 from pomrl.judging import agreement
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.study_claims import basis
 from pomrl.judging.verdict import LOOKS, Comparison, Verdict
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
+from pomrl.science.tasks.random_chains import Dirichlet
 from pomrl.store import signature
 from pomrl_studies.pomrl2023 import readings_figure
 from pomrl_studies.pomrl2023.choices import combine
@@ -43,7 +50,7 @@ def flat(setting: Setting) -> dict[str, object]:
     return flat_settings(scientific_settings(setting.experiment), setting.experiment.options)
 
 
-OF_PAPER = [name for name in PAPER.sweeps if not name.startswith("computed_")]
+OF_PAPER = [name for name in PAPER.sweeps if name != "uniform_prior"]  # its file chooses a reading
 VARIANTS = {variant.name: variant for variant in PAPER.variants}
 OF_PRINTED = ("std", "exclusive", "population", "algorithm", "as_printed")
 
@@ -87,20 +94,93 @@ class TestDocument:
 
 
 class TestOptions:
-    """The variants of the study are the options of the group `reading`."""
+    """The variants of the study are the options of the group `reading`, and nothing else."""
+
+    @pytest.mark.parametrize("reading", VARIANTS)
+    @pytest.mark.parametrize("name", OF_PAPER)
+    def test_a_published_column_is_what_its_reading_computes(self, name: str, reading: str) -> None:
+        assert signatures(name, VARIANTS[reading]) == signatures(name, None, f"reading={reading}")
 
     @pytest.mark.parametrize("name", OF_PAPER)
-    def test_printed_is_its_option_and_the_choices_that_it_names(self, name: str) -> None:
-        chosen = combine([choice for choice in READINGS if choice.name in OF_PRINTED])
-        found = signatures(name, VARIANTS["printed"])
-        assert found == signatures(name, None, "reading=printed") == signatures(name, chosen)
-        assert found != signatures(name, VARIANTS["repaired"]) == signatures(name, None, "reading=repaired")
+    def test_printed_is_the_choices_that_it_names(self, name: str) -> None:
+        choices = combine([choice for choice in READINGS if choice.name in OF_PRINTED])
+        assert signatures(name, VARIANTS["printed"]) == signatures(name, choices) != signatures(name)
 
-    def test_computed_is_its_option_with_five_trials_and_the_concentrations_that_stand_for_sigma(self) -> None:
-        for estimator in ("oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"):
-            under = sweep(PUBLISHED, "task_similarity", VARIANTS["computed"], further=[f"estimator={estimator}"])
-            by_option = signatures("computed_similarity", None, f"estimator={estimator}", "trials=5")
-            assert [signature(setting.experiment) for setting in under] == by_option
+
+OPTIONS = [(group, path.stem) for group in GROUPS for path in PUBLISHED.options(group)]
+"""Every option of every group, of all shipped studies."""
+
+
+def values_of(group: str, option: str, reading: str) -> tuple[dict[str, object], bool]:
+    """Merge the files of an option and its defaults in order; return also whether the reading has one of them."""
+    path = next(path for path in PUBLISHED.options(group) if path.stem == option)
+    content = yaml.safe_load(path.read_text())
+    values: dict[str, object] = {}
+    is_reached = False
+    for default in content.pop("defaults", ["_self_"]):
+        if default == "_self_":
+            values |= content
+        elif isinstance(default, str):
+            inherited, inherits = values_of(group, default, reading)
+            values, is_reached = values | inherited, is_reached or inherits
+        else:
+            (key,) = default
+            folder = key.removeprefix("optional /").partition("@")[0]
+            for file in (file for conf in PUBLISHED.folders if (file := conf / folder / f"{reading}.yaml").is_file()):
+                values, is_reached = values | (yaml.safe_load(file.read_text()) or {}), True
+    return values, is_reached
+
+
+class TestInheritance:
+    """A reading follows the defaults of options, and what it does not reach is named."""
+
+    @pytest.mark.parametrize("reading", ["printed", "computed"])
+    @pytest.mark.parametrize(("group", "option"), OPTIONS)
+    def test_keys_follow_or_a_line_names_the_option(self, group: str, option: str, reading: str) -> None:
+        composer = Composer.from_sources(PUBLISHED)
+        composed = composer.compose([f"reading={reading}", f"{group}={option}"])
+        values, is_reached = values_of(group, option, reading)
+        numbers = {key: value for key, value in values.items() if "$" not in str(value) and key != "task_distribution"}
+        if "_target_" in values:
+            assert {key: composed.values[group][key] for key in numbers} == numbers
+        line = f"reading={reading} has no keys for {group}={option}, which keeps its own"
+        is_of_reading = any(any(folder.glob(f"reading/{group}/*/{reading}.yaml")) for folder in PUBLISHED.folders)
+        assert (line in composed.notes) == (is_of_reading and not is_reached)
+
+    def test_an_option_of_a_stranger_has_the_keys_of_its_parent_and_keeps_its_own(self, tmp_path: Path) -> None:
+        (tmp_path / "estimator").mkdir()
+        (tmp_path / "estimator" / "mine.yaml").write_text("defaults: [ada_pomrl, _self_]\nv2: 0.5\n")
+        (tmp_path / "estimator" / "alone.yaml").write_text(
+            "_target_: pomrl.science.estimators.pomrl.RegularisedLeastSquares\nmixing: 0.5\n"
+        )
+        composer = Composer.from_sources(PUBLISHED.with_options(tmp_path))
+        mine = composer.compose(["reading=computed", "estimator=mine"])
+        inherited = {"prior": "exclusive", "variance": "population", "lag": 1, "v2": 0.5}
+        assert {key: mine.values["estimator"][key] for key in inherited} == inherited
+        assert not mine.notes
+        alone = composer.compose(["reading=computed", "estimator=alone"])
+        assert alone.notes == ("reading=computed has no keys for estimator=alone, which keeps its own",)
+
+    def test_python_warns_of_a_component_outside_of_the_reading(self, empty_outputs: Path) -> None:
+        with pytest.warns(UserWarning, match="reading=printed has no keys for estimator=RegularisedLeastSquares"):
+            pomrl.run(reading="printed", estimator=RegularisedLeastSquares(mixing=0.5), runs=1, T=1)
+
+
+def test_sigma_is_a_name_of_the_notebooks_concentrations_only() -> None:
+    problem = experiment(PUBLISHED, ["reading=computed", "sigma=0.047"]).problem
+    tasks = problem.task_distribution
+    assert isinstance(tasks, Dirichlet)
+    mean = tasks.draw_mean(1, 0, problem.S, problem.A, 0.047)
+    assert tasks.concentration(mean) == pytest.approx(0.375 * 10 * (1 + 0.015 * 10))
+    with pytest.raises(ValueError, match=r"sigma must be 0, 0.01, 0.025, 0.047 with .*measure=notebook, got 0.02"):
+        tasks.draw_mean(1, 0, problem.S, problem.A, 0.02)
+
+
+def test_a_table_of_readings_has_a_column_of_readings_and_none_that_follows(empty_outputs: Path) -> None:
+    pomrl.sweep(reading=["printed", "repaired", "computed"], sigma=[0.01, 0.025], runs=2, T=2)
+    table = pomrl.table(reading=["printed", "repaired", "computed"], sigma=[0.01, 0.025], T=2)
+    assert [name for name in table if not name.startswith(("mean", "iqm", "median", "runs"))] == ["reading", "sigma"]
+    assert len(table) == 6
 
 
 class TestPublished:

@@ -12,7 +12,7 @@ from pomrl.judging.claim import JudgedClaim, claims_of
 from pomrl.judging.verdict import Verdict
 from pomrl.results.sweep_results import SweepResults
 from pomrl_studies.beyond.claims.families import FAMILIES, SPREADS
-from pomrl_studies.beyond.claims.horizons_and_priors import CONCENTRATIONS, SIGMAS
+from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS
 from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
@@ -97,7 +97,7 @@ class TestReadings:
         [
             *(("printed", ("printed", sigma)) for sigma in SIGMAS),
             *(("repaired", ("repaired", sigma)) for sigma in SIGMAS),
-            *(("computed", (concentration,)) for concentration in CONCENTRATIONS),
+            *(("computed", (sigma,)) for sigma in SIGMAS),
         ],
     )
     def test_one_better_learner_refutes_one_reading(self, reading: str, setting: tuple, estimator: str) -> None:

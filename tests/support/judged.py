@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 from tests.support.worlds import CLAIMS, PAPER
 
-from pomrl.configuration.variants import Variant
 from pomrl.judging import judgements
 from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.estimates import mean
@@ -34,14 +33,12 @@ Topics = Mapping[str, Verdict]
 
 def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]]) -> Judgements:
     """Write and read a table of judgements with these verdicts."""
-    known = {variant.name: variant for variant in PAPER.variants}
     made = []
     for name, verdicts in by_variant.items():
-        variant = known.get(name, Variant(name, lambda job: job.overrides))
         on = Basis(name, {}, CLAIMS, PAPER.config.runs)
         outcomes = [outcome(on, id, verdict) for id, verdict in verdicts.items()]
         assert [of.verdicts for of in outcomes] == list(map(topics_of, verdicts.values()))
-        made += [judgements.judgement(name, of, variant.notes.get(of.claim.id, "")) for of in outcomes]
+        made += [judgements.judgement(name, of, of.claim.notes.get(name, "")) for of in outcomes]
     judgements.write(folder, made, "pomrl reproduce pomrl2023 claims")
     return judgements.read(folder, list(PAPER.config.variants))
 

@@ -77,7 +77,12 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
             }
             return schedules[of["gamma_schedule"]]
         case "gamma_0":
-            return 0.9 * as_in_the_paper("gamma_schedules", {"estimator": "pomrl", "gamma_schedule": "grid"})[:, -1:]
+            return 0.9 * as_in_the_paper("gamma_schedules", {**of, "gamma_schedule": "grid"})[:, -1:]
+        case "first_task":
+            return as_in_the_paper("task_similarity", {**of, "sigma": 0.01})[:1]
+        case "many_tasks":
+            first = as_in_the_paper("task_similarity", {**of, "sigma": 0.01})[:, -1:]
+            return np.concatenate([first, np.repeat(first[-1:], 45, axis=0)])
         case "samples_and_tasks" | "states_20" | "states_30":
             tasks = int(of["batches"].partition("_T")[2])
             gain = {"m5_T5": 0.5, "m20_T5": 0.1}.get(of["batches"], 1.0) * (of["estimator"] == "ada_pomrl")
@@ -113,6 +118,11 @@ def swapped(key: str, a: Any, b: Any) -> World:
 def backwards(sweep: str, of: Settings) -> np.ndarray:
     """Return mean losses of the paper's world with tasks in reverse order."""
     return as_in_the_paper(sweep, of)[::-1]
+
+
+def long_horizons(sweep: str, of: Settings) -> np.ndarray:
+    """Return mean losses that are smallest at a long horizon in all tasks."""
+    return bowl(as_in_the_paper(sweep, of)[:, -1], 0.9)
 
 
 def rising(sweep: str, of: Settings) -> np.ndarray:

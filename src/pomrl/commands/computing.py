@@ -13,12 +13,16 @@ from pomrl.configuration.composed import MAX_JOBS, ConfigError, number_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import asked_settings, flat_settings, varying_keys
 from pomrl.results.intervals import CONFIDENCE_PERCENT
-from pomrl.results.selection import choose
+from pomrl.results.selection import load_requested
 from pomrl.results.summaries import summarise
 from pomrl.running.plan import PlannedExperiment, check_time_limit, estimate, plan
 from pomrl.running.work import Failure, work
 
-MEASURES = {"variance": "variance", "std": "standard deviation"}
+MEASURES = {
+    "variance": "the largest variance of an entry over tasks",
+    "std": "the largest standard deviation of an entry over tasks",
+    "notebook": "the name of a concentration in the authors' notebook",
+}
 """The meaning of sigma, by the setting `task_distribution.measure`."""
 
 JOBS = "jobs.csv"
@@ -53,16 +57,15 @@ def estimate_large(first: Experiment, count: int) -> None:
 
 def _print_means(experiments: Sequence[Experiment]) -> None:
     if len(experiments) <= MAX_PRINTED_EXPERIMENTS:
-        selection = choose([*dict.fromkeys(str(store.lookup(experiment).folder) for experiment in experiments)])
-        print_frame(summarise(selection, statistics=["mean"]), stderr=True)
+        print_frame(summarise(load_requested(experiments), statistics=["mean"]), stderr=True)
     interval = f"its {CONFIDENCE_PERCENT} % interval"
     warn(f"mean: planning loss at gamma_eval, with {interval}; see also pomrl table and pomrl plot")
     distributions = [
         experiment.problem.task_distribution for experiment in experiments if experiment.problem.sigma is not None
     ]
     if measures := {getattr(distribution, "measure", "") for distribution in distributions} & {*MEASURES}:
-        what = " or ".join(MEASURES[measure] for measure in sorted(measures))
-        warn(f"sigma: the largest {what} of an entry over tasks (task_distribution.measure)")
+        what = ", or ".join(MEASURES[measure] for measure in sorted(measures))
+        warn(f"sigma: {what} (task_distribution.measure)")
 
 
 def _check_shared_settings(experiments: Sequence[Experiment]) -> None:
@@ -89,6 +92,8 @@ def compute(experiments: Sequence[Experiment]) -> Mapping[str, Failure]:
     _check_shared_settings(experiments)
     jobs = plan(experiments)
     request, expected = experiments[0].request, estimate(jobs)
+    for note in dict.fromkeys(chain.from_iterable(experiment.notes for experiment in experiments)):
+        warn(note)
     for fault in dict.fromkeys(chain.from_iterable(job.faults for job in jobs)):
         warn(f"{fault.partition('; ')[0]}; pomrl run repairs it")
     if request.dry_run:

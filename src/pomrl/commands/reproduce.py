@@ -15,8 +15,10 @@ from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.parsing import MAX_RUNS
 from pomrl.configuration.sources import DESCRIPTION, installed_packages, shipped_packages
 from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Family
 from pomrl.drawing.figure import figures_of
+from pomrl.drawing.figures_of_study import Selection, shown_settings
 from pomrl.judging import study_claims
 from pomrl.judging.agreement import compare
 from pomrl.judging.answer import answer_text
@@ -120,17 +122,24 @@ def conclude(study: Study, *, is_published: bool) -> bool:
 
 
 def compute_sweeps(study: Study, runs: int | None) -> None:
-    """Compute missing runs of a study's sweeps and claims.
+    """Compute missing runs of a study's sweeps, claims and figures.
 
     With `runs`, compute only sweeps, with this number of runs. Exit with status 1 if an experiment fails.
     """
-    experiments = [setting.experiment for name in study_sweeps(study) for setting in study.settings(name)]
+    settings = [*chain.from_iterable(map(study.settings, study_sweeps(study))), *_settings_of_variant_figures(study)]
+    experiments = [setting.experiment for setting in settings]
     if runs:
         experiments = [with_runs(experiment, runs) for experiment in experiments]
     else:
         experiments += needed_experiments(study, study.variants)
     by_runs = sorted(experiments, key=lambda experiment: experiment.request.runs)
     computing.compute_all(list({store.signature(experiment): experiment for experiment in by_runs}.values()))
+
+
+def _settings_of_variant_figures(study: Study) -> list[Setting]:
+    """Return the experiments of figures that always show one variant."""
+    shown = (shown_settings(figure, Selection(study, [])) for figure in figures_of(study) if figure.variant)
+    return [*chain.from_iterable(chain.from_iterable(by_sweep.values()) for by_sweep in shown)]
 
 
 def study_sweeps(study: Study) -> list[str]:

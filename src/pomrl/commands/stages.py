@@ -119,7 +119,7 @@ def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -
     study_claims.validate_claims(study, all_claims)
     bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
     new_judgements = [
-        judgements.judgement(variant.name, outcome, variant.notes.get(outcome.claim.id, ""))
+        judgements.judgement(variant.name, outcome, outcome.claim.notes.get(variant.name, ""))
         for variant, outcomes in zip(variants, _judge(study, bases, compute=compute), strict=True)
         for outcome in outcomes
         if outcome.parts

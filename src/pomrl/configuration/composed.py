@@ -14,6 +14,9 @@ PROBLEM_GROUPS = ("task_distribution", "stream", "data", "meta_batch")
 GROUPS = (*PROBLEM_GROUPS, *METHOD_GROUPS, "execution")
 """All groups, each with one option in a configuration."""
 
+READING = "reading"
+"""The group of readings of a paper. `reading/GROUP/OPTION/NAME.yaml` has the keys of an option in the reading NAME."""
+
 MAX_JOBS = 10_000
 """The largest number of jobs of a sweep without `yes=true`."""
 
@@ -33,9 +36,11 @@ class Composed:
     values: Mapping[str, Any]
     """The values by key. A group has the keys of its option, and the class under `_target_`."""
     options: Mapping[str, str]
-    """The selected option of each group."""
+    """The selected option of each group, also of `READING`."""
     looks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """The plot styles of user-defined options, by group."""
+    notes: tuple[str, ...] = ()
+    """A line for each option outside of the reading."""
 
 
 def number_of(number: int, noun: str) -> str:

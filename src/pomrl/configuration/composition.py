@@ -42,7 +42,15 @@ from pomrl.configuration.resolvers import (
     with_typed_environment,
     with_value,
 )
-from pomrl.configuration.sources import PAPER, Sources, folder_of, known_studies, looks_of_own_options, sweep_names
+from pomrl.configuration.sources import (
+    PAPER,
+    Sources,
+    folder_of,
+    known_studies,
+    looks_of_own_options,
+    options_outside_reading,
+    sweep_names,
+)
 
 MAX_AXIS_VALUES = 100_000
 """The largest number of values of an axis."""
@@ -60,6 +68,7 @@ class _Loaded(NamedTuple):
     """The values by key as plain data, without the key `hydra`; interpolations are not resolved."""
     options: Mapping[str, str]
     looks: Mapping[str, Mapping[str, Any]]
+    notes: tuple[str, ...]
     axes: Mapping[str, Any]
     """The axes of the sweep: the values of each key, separated by commas."""
 
@@ -131,7 +140,7 @@ class Composer(ConfigLoaderImpl):
         """Compose the overrides of options and keys, then set plain values."""
         parsed = {override: self._parse(override) for override in overrides}
         values = {line: override for line, override in parsed.items() if self._sets_a_value(override)}
-        config, options, looks_of_options, _ = self._load(*(line for line in parsed if line not in values))
+        config, options, looks_of_options, notes, _ = self._load(*(line for line in parsed if line not in values))
         try:
             for override in values.values():
                 config = with_value(config, override.key_or_group.split("."), override.value())
@@ -142,7 +151,7 @@ class Composer(ConfigLoaderImpl):
             resolved = resolve(config, config)
         except (KeyError, OmegaConfBaseException):
             resolved = OmegaConf.to_container(OmegaConf.create(config), resolve=True, throw_on_missing=True)
-        return Composed(cast(Values, resolved), options, looks_of_options)
+        return Composed(cast(Values, resolved), options, looks_of_options, notes)
 
     def _parse(self, line: str) -> Override:
         if line not in self._read:
@@ -189,7 +198,8 @@ class Composer(ConfigLoaderImpl):
             self._apply_overrides_to_config(tree.config_overrides, config)
             values = _to_values(config)
         choices = {group: option for group, option in tree.overrides.known_choices.items() if option}
-        return _Loaded(values, choices, looks_of_own_options(choices, self._folders), axes)
+        looks, notes = looks_of_own_options(choices, self._folders), options_outside_reading(choices, self._folders)
+        return _Loaded(values, choices, looks, notes, axes)
 
     def _content(self, path: str, package: str | None) -> Values:
         result = deepcopy(self._files.load_config(path))
@@ -241,7 +251,7 @@ def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
         return Composed(values, {})
     options = {group: option for group, option in hydra.runtime.choices.items() if option}
     folders = [source.path for source in hydra.runtime.config_sources if source.schema == "file"]
-    return Composed(values, options, looks_of_own_options(options, folders))
+    return Composed(values, options, looks_of_own_options(options, folders), options_outside_reading(options, folders))
 
 
 def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoReturn]) -> Any:

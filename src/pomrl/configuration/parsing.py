@@ -8,7 +8,15 @@ from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
 from pomrl.base import CHECKED
-from pomrl.configuration.composed import GROUPS, METHOD_GROUPS, PROBLEM_GROUPS, Composed, ConfigError, unknown_key
+from pomrl.configuration.composed import (
+    GROUPS,
+    METHOD_GROUPS,
+    PROBLEM_GROUPS,
+    READING,
+    Composed,
+    ConfigError,
+    unknown_key,
+)
 from pomrl.configuration.importing import format_error, import_by_name, is_ours
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import Execution
@@ -49,9 +57,11 @@ class Experiment:
     request: Request
     execution: Execution
     options: Mapping[str, str]
-    """The name of each group's option; no number depends on it."""
+    """The name of each group's option and of the reading; no number depends on it."""
     looks: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict[str, Mapping[str, Any]])
     """The plot styles of user-defined options, by group."""
+    notes: tuple[str, ...] = ()
+    """A line for each option outside of the reading."""
 
 
 def _fields(cls: type) -> tuple[str, ...]:
@@ -93,18 +103,19 @@ def parse(composed: Composed) -> Experiment:
         request=request,
         execution=components["execution"],
         options={
-            group: _name(group, composed.options[group], components[group])
-            for group in GROUPS
+            group: _name(group, composed.options[group], components.get(group))
+            for group in (*GROUPS, READING)
             if group in composed.options
         },
         looks=composed.looks,
+        notes=composed.notes,
     )
 
 
 def _name(group: str, option: str, component: Any) -> str:
     """Return the option; the class name if a user's class replaced it."""
     cls: type = component.__class__
-    if is_ours(cls.__module__) or all(option != path.stem for path in PUBLISHED.options(group)):
+    if component is None or is_ours(cls.__module__) or all(option != path.stem for path in PUBLISHED.options(group)):
         return option
     return f"{cls.__module__}.{cls.__qualname__}"
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from pomrl.base import DataPath
+from pomrl.configuration.composed import READING
 from pomrl.configuration.parsing import Experiment
+from pomrl.configuration.sources import keys_of_readings
 from pomrl.science.agents.agent import CertaintyEquivalence
 from pomrl.science.problem import Problem, components
 
@@ -90,8 +92,9 @@ def component_classes(settings: Mapping[str, Any]) -> list[str]:
 
 
 def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
-    """Flatten settings; the value of a group is its option, or its class."""
+    """Flatten settings, with the reading; the value of a group is its option, or its class."""
     flat: dict[str, Any] = {group: name for group, name in DEFAULTS.items() if settings and group not in settings}
+    flat |= {READING: options[READING]} if READING in options else {}
     for key, value in settings.items():
         if isinstance(value, dict):
             fields = cast(dict[str, Any], value)
@@ -103,7 +106,10 @@ def flat_settings(settings: Mapping[str, Any], options: Mapping[str, str]) -> di
 
 
 def varying_keys(settings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys with different values; component keys are compared within options."""
+    """Return the keys with different values.
+
+    Component keys are compared within options, and keys that a reading sets within readings.
+    """
     keys = dict.fromkeys(key for setting in settings for key in setting)
     return [key for key in keys if _differs(key, settings)]
 
@@ -113,6 +119,7 @@ def _differs(key: str, settings: Sequence[Mapping[str, Any]]) -> bool:
     if values.count(values[0]) == len(values):
         return False
     group, dot, _ = key.partition(".")
+    decisive = [*([group] if dot else []), *([READING] if dot or key in keys_of_readings() else [])]
     first: dict[Any, Any] = {}
-    options = [setting.get(group) if dot else "" for setting in settings]
+    options = [tuple(setting.get(name) for name in decisive) for setting in settings]
     return any(first.setdefault(option, value) != value for option, value in zip(options, values, strict=True))

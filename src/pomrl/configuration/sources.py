@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pomrl.configuration.composed import GROUPS, ConfigError
+from pomrl.configuration.composed import GROUPS, READING, ConfigError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -199,3 +199,32 @@ def looks_of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> 
     """Return the plot styles of unpublished options, by group."""
     own = [path for path in map(Path, folders) if path.resolve() not in PUBLISHED.folders]
     return {group: look for group, option in choices.items() if (look := find_looks(group, option, own))}
+
+
+def options_outside_reading(choices: Mapping[str, Any], folders: Iterable[str | Path]) -> tuple[str, ...]:
+    """Describe the options without keys in the selected reading, one a line.
+
+    An option has keys if it or an option of its defaults has a file `reading/GROUP/OPTION/READING.yaml`. `choices` are
+    those of Hydra, also of these files. Groups without such files for any option are left out.
+    """
+    name, paths = choices.get(READING), [*map(Path, folders)]
+    lines = []
+    for group in (group for group in GROUPS if group in choices):
+        is_covered = any(any(path.glob(f"{READING}/{group}/*/{name}.yaml")) for path in paths)
+        inherited = [key.partition("@")[0] for key in choices if key.startswith(f"{READING}/{group}/")]
+        if is_covered and not any((path / key / f"{name}.yaml").is_file() for path in paths for key in inherited):
+            lines.append(f"{READING}={name} has no keys for {group}={choices[group]}, which keeps its own")
+    return tuple(lines)
+
+
+@cache
+def keys_of_readings() -> frozenset[str]:
+    """Return the keys outside of components, and the groups, set by published readings."""
+    import yaml  # here, because help needs none
+
+    keys: set[str] = set()
+    for path in PUBLISHED.options(READING):
+        content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        groups = [key for choice in content.pop("defaults", []) for key in choice]
+        keys |= {*content, *(group.removeprefix("override /") for group in groups)}
+    return frozenset(keys)

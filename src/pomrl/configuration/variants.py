@@ -5,7 +5,7 @@ A variant comes from `study.yaml` (keys and values), or from `variants.py`: a fu
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pomrl.configuration.composed import GROUPS, ConfigError
@@ -37,10 +37,6 @@ class Variant:
 
     name: str
     change: JobChange
-    runs: int = 0
-    """The number of runs for its claims; 0 for the number of the study."""
-    notes: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Remarks on claims under this variant, by id of the claim."""
     is_single: bool = False
     """Whether it changes a single choice, for pages about such changes."""
     sweeps: Mapping[str, Mapping[str, Any] | None] | None = None
@@ -75,16 +71,9 @@ def of_keys(name: str, values: Mapping[str, Any]) -> Variant:
     return Variant(name, lambda job: [*job.overrides, *changed])
 
 
-def variant(*, runs: int = 0, notes: Mapping[str, str] | None = None) -> Callable[[JobChange], Variant]:
-    """Make a variant, named after the decorated function of a job.
-
-    Its claims need `runs` runs (0: as in the study); `notes` are remarks on claims by id.
-    """
-
-    def make(change: JobChange) -> Variant:
-        return Variant(change.__name__, change, runs, notes or {})
-
-    return make
+def variant() -> Callable[[JobChange], Variant]:
+    """Make a variant, named after the decorated function of a job."""
+    return lambda change: Variant(change.__name__, change)
 
 
 @dataclass(frozen=True)

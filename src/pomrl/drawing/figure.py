@@ -52,6 +52,8 @@ class Figure:
     whole: Sequence[str] = ()
     """The names of its sweeps, if they differ from the sweeps of the series."""
     simulations: Sequence[Simulation] = ()
+    variant: str = ""
+    """The variant that the figure always shows; empty for the selected one."""
 
     @property
     def sweeps(self) -> list[str]:
@@ -109,7 +111,8 @@ def _figure_of_panels(name: str, docstring: str, panels: Any, module: str) -> Fi
     if not (hasattr(panels, "series") and hasattr(panels, "draw")):
         kind = type(panels).__name__
         raise TypeError(f"{name}: a figure without arguments must be panels, such as a PanelGrid, got {kind}")
-    return Figure(name, _add_bands(docstring, panels.series), panels.draw, module, panels.series)
+    caption, variant = _add_bands(docstring, panels.series), getattr(panels, "variant", "")
+    return Figure(name, caption, panels.draw, module, panels.series, variant=variant)
 
 
 def _add_bands(docstring: str, series: Sequence[Series]) -> str:

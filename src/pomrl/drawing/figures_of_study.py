@@ -166,10 +166,15 @@ def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple
         name,
         command=selection.command(name),
         docstring=figure.docstring,
-        variant=selection.variant_name,
+        variant=figure.variant or selection.variant_name,
         sweeps={selection.study.option(sweep): sweeps[sweep].origins for sweep in figure.sweeps},
         simulations={simulation.name: [simulation_origin(simulation)] for simulation in figure.simulations},
     )
+
+
+def _shown_variant(figure: Figure, selection: Selection) -> Variant | None:
+    own = [variant for variant in selection.study.variants if variant.name == figure.variant]
+    return own[0] if own else selection.variant
 
 
 def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setting]]:
@@ -180,7 +185,7 @@ def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setti
     """
     experiments = {}
     for sweep in figure.sweeps:
-        settings = selection.study.settings(sweep, selection.variant)
+        settings = selection.study.settings(sweep, _shown_variant(figure, selection))
         curves = [curve for curve in figure.series if curve.sweep == sweep]
         for curve in curves:
             curve.check_values([setting.varied for setting in settings])

@@ -68,11 +68,13 @@ def _experiments(groups: Groups, judgements: Judgements, variants: Sequence[str]
     text += f". {some} {_verb(Verdict.HOLDS, some)} under some" if some else ""
     text += f", and {len(undecided)} {_verb(Verdict.UNDECIDED, len(undecided))}" if undecided else ""
     lines = [
-        f"- Under {' and '.join(key or ())} alone {_hold(claims)}: {_titles(claims)}." for key, claims in groups.items()
+        f"- Under {' and '.join(key or ())} alone {_hold(claims)}: {_titles(claims, judgements, variants)}."
+        for key, claims in groups.items()
     ]
     if undecided:
         verb = _verb(Verdict.UNDECIDED, len(undecided))
-        lines.append(f"- Under at least one of the variants {len(undecided)} {verb}: {_titles(undecided)}.")
+        titles = _titles(undecided, judgements, variants)
+        lines.append(f"- Under at least one of the variants {len(undecided)} {verb}: {titles}.")
     return "\n".join([f"{text}.", *([] if in_short or not lines else ["", *lines])])
 
 
@@ -147,8 +149,14 @@ def _hold(claims: Sequence[Judgement]) -> str:
     return f"{len(claims)} {_verb(Verdict.HOLDS, len(claims))}"
 
 
-def _titles(claims: Sequence[Judgement]) -> str:
-    return "; ".join(claim.title for claim in claims)
+def _titles(claims: Sequence[Judgement], judgements: Judgements, variants: Sequence[str]) -> str:
+    return "; ".join(f"{claim.title}{_open_variants(claim.id, judgements, variants)}" for claim in claims)
+
+
+def _open_variants(id: str, judgements: Judgements, variants: Sequence[str]) -> str:
+    judged = {name: judgements.of(name)[id].verdict for name in variants if id in judgements.of(name)}
+    names = [name for name, verdict in judged.items() if verdict is Verdict.UNDECIDED]
+    return f" (undecided under {' and '.join(names)})" if names else ""
 
 
 def _holds_in_part(id: str, judgements: Judgements, variants: Sequence[str]) -> bool:
@@ -169,14 +177,18 @@ def headline(study: Study, judgements: Judgements) -> list[str]:
 def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups:
     """Group claims by the variants with the verdict `holds`.
 
-    The key is all `variants` if the claim holds wherever it is judged, None if it is undecided anywhere.
+    The key is all `variants` if the claim holds wherever it is judged. It is None if an undecided verdict could make it
+    hold, or not hold, under all.
     """
     groups: Groups = {}
     for id in dict.fromkeys(id for name in variants for id in judgements.of(name)):
         decided = {name: by_id[id] for name in variants if id in (by_id := judgements.of(name)) and by_id[id].verdict}
         verdicts = [judgement.verdict for judgement in decided.values()]
         holds = tuple(name for name, judgement in decided.items() if judgement.verdict is Verdict.HOLDS)
-        key = None if Verdict.UNDECIDED in verdicts else tuple(variants) if len(holds) == len(decided) else holds
+        n_undecided = verdicts.count(Verdict.UNDECIDED)
+        is_mixed = 0 < len(holds) < len(decided) - n_undecided
+        key = holds if is_mixed or not n_undecided else None
+        key = tuple(variants) if key is not None and len(holds) == len(decided) else key
         if decided:
             groups.setdefault(key, []).append(next(iter(decided.values())))
     return groups

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import display_path
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
-from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, combine_verdicts, decisive, judge_part
+from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, decisive, judge_part, verdict_of
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import Simulation
@@ -63,6 +63,10 @@ class Claim:
     """The revision of its rule, if any."""
     runs: int | Mapping[str, int] = 0
     """The number of runs to judge the claim on, or this number by variant; 0 for the number of the study."""
+    notes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Remarks on the claim, by variant."""
+    not_under: Sequence[str] = ()
+    """The variants without a verdict on the claim, because their source does not contain it."""
     is_judged: bool = True
     """Whether the claim gets a verdict; otherwise estimates are reported."""
     is_main: bool = False
@@ -131,7 +135,7 @@ class JudgedClaim:
 
     @property
     def verdict(self) -> Verdict:
-        return combine_verdicts([comparison.verdict for comparison in self.parts])
+        return verdict_of(self.parts)
 
     @property
     def reason(self) -> str:
@@ -144,7 +148,8 @@ class JudgedClaim:
         too_wide = (
             f"{comparison.compared}: {comparison.found} after {self.runs:,} runs, an interval that is too wide to tell"
         )
-        runs = max(comparison.deciding_runs for comparison in self.parts if comparison.verdict is Verdict.UNDECIDED)
+        undecided = (part for part in self.parts if part.verdict is Verdict.UNDECIDED and not part.is_beside)
+        runs = max(part.deciding_runs for part in undecided)
         return (
             f"{too_wide}; about {_round_up(runs):,} runs would probably tell" if runs < MAX_SUGGESTED_RUNS else too_wide
         )

@@ -83,11 +83,11 @@ def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, descript
 
 
 def does_not_improve(loss: Float[np.ndarray, "n T"], description: str) -> Part:
-    """Claim a relative change over tasks within +-EQUALITY_MARGIN."""
+    """Claim a relative fall over tasks below EQUALITY_MARGIN."""
     level = loss.mean(1)
     change = ratio(level + loss @ slope(loss.shape[1]), level)
     description = f"{description}, slope times {loss.shape[1] - 1} relative to mean"
-    return Part(description, change, above=-EQUALITY_MARGIN, below=EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
+    return Part(description, change, above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
 def slope(tasks: int) -> Float[np.ndarray, " T"]:
@@ -165,6 +165,11 @@ def smaller_best(losses: Result, a: Float[np.ndarray, "n G"], b: Float[np.ndarra
 def under(topic: str, comparisons: Sequence[Part]) -> list[Part]:
     """Assign a topic to parts, to judge and report them together."""
     return [replace(comparison, topic=topic) for comparison in comparisons]
+
+
+def beside(topic: str, comparisons: Sequence[Part]) -> list[Part]:
+    """Assign a topic to parts in another view than the claim's figure, without weight in its verdict."""
+    return [replace(comparison, topic=topic, is_beside=True) for comparison in comparisons]
 
 
 def in_more_than(number: float, groups: Sequence[Sequence[Part]], description: str) -> list[Part]:

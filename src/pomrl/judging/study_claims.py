@@ -76,7 +76,7 @@ class Basis:
     def _requests(self) -> dict[str, list[Experiment]]:
         requests: dict[str, list[Experiment]] = {}
         for claim in self.registry:
-            if claim.sweeps and set(claim.sweeps) <= self.settings.keys():
+            if claim.sweeps and set(claim.sweeps) <= self.settings.keys() and self.variant not in claim.not_under:
                 with suppress(NotInSweepError):  # this basis has no such experiment
                     requests[claim.id] = self.compare(claim, unknown_losses)[1]
         return requests
@@ -102,7 +102,7 @@ class Basis:
         settings = self.settings[name]
         values = [tuple(setting.varied.values()) for setting in settings]
         results = _OnDemand([setting.experiment for setting in settings], losses)
-        return SweepResults(tuple(settings[0].varied), values, results, self.choice)
+        return SweepResults(tuple(settings[0].varied), values, results, self.choice, variant=self.variant)
 
 
 def unknown_losses(experiment: Experiment, runs: int = 2) -> Result:
@@ -194,7 +194,7 @@ def basis(study: Study, claims: Sequence[Claim], variant: Variant) -> Basis:
         variant=variant.name,
         settings={name: study.settings(name, variant) for name in names},
         registry=claims,
-        runs=variant.runs or study.config.runs,
+        runs=study.config.runs,
         error=study.config.error / shared,
         choice="per_run" if per_run else "population",
     )

@@ -81,10 +81,19 @@ class Part:
     """The smallest difference of interest from a threshold, in units of the estimate; ignored with a margin."""
     topic: str = ""
     """The topic of the part in a claim with separately judged topics; otherwise empty."""
+    is_beside: bool = False
+    """Whether the part is another view of the claim, judged without weight in the claim's verdict."""
 
     @property
     def is_claimed(self) -> bool:
         return isfinite(self.above) or isfinite(self.below)
+
+    @property
+    def is_small(self) -> bool:
+        """Return whether an estimated difference is nearer to its threshold than an effect of interest."""
+        ends = [end for end in (self.above, self.below) if isfinite(end)]
+        is_difference = self.margin is None and self.estimate.runs > 0 and not self.estimate.is_discrete
+        return is_difference and any(abs(self.estimate.value - end) < self.interest for end in ends)
 
     @property
     def p_hold(self) -> float:
@@ -155,6 +164,10 @@ class Comparison(JudgementColumns):
     """The verdict on the comparison; None if nothing is claimed."""
     decisive: bool = True
     """Whether the comparison decides the verdict on the claim; without a verdict, whether it is the first one."""
+    is_beside: bool = False
+    """Whether the comparison is another view of the claim, without weight in its verdict."""
+    is_small: bool = False
+    """Whether the verdict is `holds`, and the effect is smaller than one of interest."""
     p_hold: float = Field(default=1.0, exclude=True)
     p_refute: float = Field(default=1.0, exclude=True)
     deciding_runs: float = Field(default=inf, exclude=True)
@@ -174,6 +187,8 @@ class Comparison(JudgementColumns):
             runs=part.estimate.runs,
             is_constant=part.estimate.is_constant,
             verdict=part.verdict(error) if part.is_claimed else None,
+            is_beside=part.is_beside,
+            is_small=part.is_claimed and part.verdict(error) is Verdict.HOLDS and part.is_small,
             p_hold=part.p_hold,
             p_refute=part.p_refute,
         )
@@ -190,7 +205,7 @@ class Comparison(JudgementColumns):
         if self.is_constant:
             return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
-        return exactly + Interval(self.estimate, self.lower, self.upper).text()
+        return exactly + Interval(self.estimate, self.lower, self.upper).text() + ", small" * self.is_small
 
 
 def judge_part(part: Part, error: float) -> Comparison:
@@ -229,8 +244,9 @@ def _no_difference(part: Part, lower: float, upper: float) -> bool:
 
 def decisive(comparisons: Sequence[Comparison]) -> Comparison:
     """Return the most clearly refuted or the least clearly supported part."""
-    verdict = combine_verdicts([comparison.verdict for comparison in comparisons])
-    candidates = [comparison for comparison in comparisons if comparison.verdict is verdict]
+    verdict = verdict_of(comparisons)
+    counted = [comparison for comparison in comparisons if not comparison.is_beside]
+    candidates = [comparison for comparison in counted if comparison.verdict is verdict]
     if verdict is Verdict.DOES_NOT_HOLD:
         return min(candidates, key=lambda comparison: comparison.p_refute)
     return max(candidates, key=lambda comparison: comparison.p_hold)
@@ -242,6 +258,11 @@ def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdic
     for topic, verdict in verdicts:
         topics.setdefault(topic, []).append(verdict)
     return {topic: combine_verdicts(group) for topic, group in topics.items()}
+
+
+def verdict_of(comparisons: Sequence[Comparison]) -> Verdict:
+    """Combine the verdicts of parts with weight in the claim's verdict."""
+    return combine_verdicts([comparison.verdict for comparison in comparisons if not comparison.is_beside])
 
 
 def combine_verdicts(verdicts: Sequence[Verdict | None]) -> Verdict:

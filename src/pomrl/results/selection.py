@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from pomrl import store
-from pomrl.configuration.composed import ConfigError, UnreadableOverrideError, number_of, unknown_key
+from pomrl.configuration.composed import READING, ConfigError, UnreadableOverrideError, number_of, unknown_key
 from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.parsing import MAX_RUNS, Experiment, Request, make
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
@@ -57,6 +57,7 @@ class Match(NamedTuple):
 
     def result(self, name: str) -> Result:
         settings = self.settings() | {"code": self.code if self.is_outdated else PRESENT}
+        settings.pop(READING, None)  # the keys that it sets are compared
         return Result.of_stored(self.stored, self.runs, self.experiment, settings=settings, name=name)
 
 
@@ -146,6 +147,24 @@ def choose(
     if n_empty := sum(not match.runs for match in resolved):
         verb = "has" if n_empty == 1 else "have"
         notes.append(f"{n_empty} of {number_of(len(resolved), 'selected experiment')} {verb} no runs")
+    return _load_matches(matches, notes)
+
+
+def load_requested(experiments: Sequence[Experiment]) -> SweepResults:
+    """Load the requested runs of experiments, sorted by varying settings; equal ones once.
+
+    StoreError: an experiment has no runs.
+    """
+    matches = [
+        Match(stored, min(experiment.request.runs, stored.complete()), experiment)
+        for experiment in experiments
+        for stored in [store.lookup(experiment)]
+    ]
+    distinct = {json.dumps([match.stored.signature, match.settings()], sort_keys=True): match for match in matches}
+    return _load_matches([*distinct.values()], [])
+
+
+def _load_matches(matches: Sequence[Match], notes: Sequence[str]) -> SweepResults:
     settings = [{**match.settings(), "code": match.code, "signature": match.stored.signature} for match in matches]
     varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
     for key in ("code", "signature"):  # if settings alone do not distinguish them

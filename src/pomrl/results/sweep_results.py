@@ -45,6 +45,8 @@ class SweepResults:
     results: Sequence[Result]
     choice: HindsightChoice = "population"
     """How schedules choose in hindsight, by the reading of the paper (R8)."""
+    variant: str = ""
+    """The variant of its study; empty outside of studies."""
     requested_runs: int = 0
     """The largest requested number of runs; 0 if unknown."""
     notes: tuple[str, ...] = ()

@@ -28,33 +28,35 @@ from pomrl_studies.pomrl2023 import agreement
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries, compare_best_gammas, compare_losses
 from pomrl_studies.pomrl2023.horizons import HorizonPanel
 
-SIMILARITY = "computed_similarity"
+SIMILARITY = "task_similarity"
 
-SIGMAS = {1.5: 0.01, 0.75: 0.025, 0.375: 0.047}
-"""The paper's similarity sigma, by the factor c of the notebook's Dirichlet parameters c S (P_o + 0.015)."""
+SWEEPS = {"uniform_prior": "uniform_prior"}
+"""The sweeps of estimators outside of `SIMILARITY`."""
 
-DIGITISED_FACTOR = 0.375
-"""The factor c of cells 44, 45, 55 and 61, whose figures were digitised."""
+FACTORS = {0.01: 1.5, 0.025: 0.75, 0.047: 0.375}
+"""The factor c of the notebook's Dirichlet parameters c S (P_o + 0.015), by the paper's similarity sigma."""
+
+DIGITISED_SIGMA = 0.047
+"""The similarity of cells 44, 45, 55 and 61, whose figures were digitised."""
 
 CELL_61_CURVES = {"oracle": "oracle", "without_meta": "without", "pomrl": "POMRL", "ada_pomrl": "ada-POMRL"}
 """The names of the estimators' curves in the figure of cell 61."""
 
 
-def title(c: float) -> str:
-    """Return a panel's title with the factor c and the similarity."""
-    return f"c = {c:g} (σ = {SIGMAS[c]:g})"
+def title(sigma: float) -> str:
+    """Return a panel's title with the similarity and the factor c."""
+    return f"σ = {sigma:g} (c = {FACTORS[sigma]:g})"
 
 
-def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
+def per_task(sigma: float, estimators: Sequence[str], title: str) -> Panel:
     """Return a panel of the loss in each task, at gamma_eval."""
-    settings = {"task_distribution.concentration_over_S": c}
     series = [
         AuthorsSeries(
             look(name),
-            SIMILARITY,
-            {**settings, "estimator": name},
+            SWEEPS.get(name, SIMILARITY),
+            {"sigma": sigma, "estimator": name},
             at_largest_gamma,
-            cells=(61,) if c == DIGITISED_FACTOR else (),
+            cells=(61,) if sigma == DIGITISED_SIGMA else (),
             curve=CELL_61_CURVES.get(name, ""),
         )
         for name in estimators
@@ -62,16 +64,16 @@ def per_task(c: float, estimators: Sequence[str], title: str) -> Panel:
     return Panel(title, series, "task", "se")
 
 
-def against_gamma(c: float, title: str, estimator: str = "ada_pomrl") -> Panel:
+def against_gamma(sigma: float, title: str, estimator: str = "ada_pomrl") -> Panel:
     """Return a panel of the loss against gamma; task 1 may have digitised points."""
-    settings = {"task_distribution.concentration_over_S": c, "estimator": estimator}
+    settings = {"sigma": sigma, "estimator": estimator}
     series = [
         AuthorsSeries(
             series.look,
             series.sweep,
             series.settings,
             in_task(t),
-            cells=(44, 55) if c == DIGITISED_FACTOR and t == 1 else (),
+            cells=(44, 55) if sigma == DIGITISED_SIGMA and t == 1 else (),
             curve=f"{CELL_61_CURVES[estimator]} t={t}",
         )
         for t, series in zip(TASKS, of_tasks(SIMILARITY, settings), strict=True)
@@ -138,6 +140,7 @@ class AuthorsGrid(PanelGrid):
     """A grid of panels, overlaid with the notebook's points."""
 
     share_y: bool = False
+    variant: str = "computed"
 
     def points(self, sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
         return points(sweeps, self.panels, kind)

@@ -1,77 +1,10 @@
-"""Variants of the paper: readings of its text, and its authors' notebook (`pages/notebook.md`)."""
+"""Families of variants: choices between readings of the text, and differences from the authors' notebook."""
 
 from collections.abc import Iterator
 from itertools import product
 
-from pomrl.study import Variant, VariantJob, family, of_keys, variant
+from pomrl.study import Variant, family, of_keys
 from pomrl_studies.pomrl2023.choices import Choice, choices, combine, without
-
-CONCENTRATION = {"sigma=0.01": "1.5", "sigma=0.025": "0.75", "sigma=0.047": "0.375"}
-"""The Dirichlet concentration, as a multiple of S, for each sigma of the paper.
-
-The notebook sets concentrations. The largest variance of tasks around a random mean model is then about the paper's
-sigma.
-"""
-
-SCHEDULES = ("gamma_schedules", "gamma_0")
-"""The sweeps of gamma schedules. The estimator is ada-POMRL in the notebook, and POMRL in the text."""
-
-EXTRA_OVERRIDES = {name: ["task_distribution.concentration_over_S=null"] for name in ("illustration", "equal_tasks")}
-"""Additional overrides by sweep: equal tasks have no concentration."""
-
-_ABSENT = "The notebook does not contain this experiment; it is computed with the notebook's other definitions."
-
-_FEWER_SAMPLES = (
-    "Reason: m trajectories of 10 steps visit a pair 2.5 times on average, where the text has m = 5 transitions from "
-    "each (shown by setting only `data=trajectories`, `data.length=10` in the repaired experiments)."
-)
-
-_START = "ada-POMRL's first guess of the variance counts as a task for ever, so it stays in the estimate"
-
-NOTES = {
-    "I.1": _ABSENT,
-    "I.2": _ABSENT,
-    "A.3": _ABSENT,
-    "A.4": _ABSENT,
-    "A.5": f"{_ABSENT} Reason: {_START} (shown by only setting `estimator.start_weight=0` in the computed "
-    "experiments).",
-    "Q1.5": f"No single difference was shown to change the verdict. The main reason is that {_START}: with only "
-    "`estimator.start_weight=0` the gap falls to 9 % [7, 12] (500 runs), around the margin of 10 %.",
-    "Q2.1": _FEWER_SAMPLES,
-    "Q4.5": _FEWER_SAMPLES,
-    "T.1": "The notebook has no simulation of the bound.",
-}
-
-
-@variant(runs=500, notes=NOTES)
-def computed(job: VariantJob) -> list[str]:
-    """Translate overrides to the experiments of the first author's published notebook.
-
-    Schedules use ada-POMRL. Each loss is a mean over five batches per task, so claims are judged on fewer runs. The
-    notebook takes a hundred batches, which have the same mean.
-    """
-    is_of_schedules = job.sweep in SCHEDULES
-    overrides = [override for override in job.overrides if not (is_of_schedules and override.startswith("estimator="))]
-    translated = [
-        f"task_distribution.concentration_over_S={CONCENTRATION[override]}" if override in CONCENTRATION else override
-        for override in overrides
-    ]
-    return [
-        *translated,
-        "reading=computed",
-        "trials=5",
-        *(["estimator=ada_pomrl"] if is_of_schedules else []),
-        *EXTRA_OVERRIDES.get(job.sweep, []),
-    ]
-
-
-printed = of_keys("printed", {"reading": "printed"})
-"""The text as printed.
-
-Numbered equations and algorithm boxes take precedence over prose, and the main text over the appendix. Defaults apply
-where the paper is silent.
-"""
-
 
 WITH_PRIOR, LEARNED, ADA = ("oracle", "pomrl", "ada_pomrl"), ("pomrl", "ada_pomrl"), ("ada_pomrl",)
 """The estimators with a prior, with a learned prior, and with a learned similarity."""
@@ -122,7 +55,7 @@ def readings() -> Iterator[Variant]:
     for combination in product(*alternatives):
         if len(chosen := [choice for choice in combination if choice]) > 1:
             yield combine(chosen)
-    yield printed
+    yield of_keys("printed", {"reading": "printed"})
     yield _combined("printed_with_variances", "exclusive", "population", "algorithm", "as_printed")
     yield _combined("noise_counted", "mse_optimal", "debiased")
     yield _combined("fixed_letter", "exclusive", "fixed", "algorithm", "as_printed")

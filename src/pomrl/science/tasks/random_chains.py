@@ -21,6 +21,9 @@ MIN_DEVIATION = 4096.0 * float(np.finfo(float).eps)
 MIN_CONCENTRATION = float(np.finfo(float).eps)
 """Smallest concentration of a Dirichlet, in place of one rounded to 0."""
 
+NOTEBOOK_CONCENTRATIONS = {0.01: 1.5, 0.025: 0.75, 0.047: 0.375}
+"""The multiple of S in the concentration of the authors' notebook, by the sigma of the paper."""
+
 
 class RandomChains(TaskDistribution):
     """Base class of distributions around random chains."""
@@ -142,43 +145,53 @@ class RandomChains(TaskDistribution):
 class Dirichlet(RandomChains):
     """P_t(s,a) ~ Dir(c P_o(s,a)) on P_o's support, with one concentration c (App. F).
 
-    An entry with mean p has the variance p (1 - p) / (c + 1); sigma sets the largest one. The key
-    `concentration_over_S` sets c instead of sigma.
+    An entry with mean p has the variance p (1 - p) / (c + 1); sigma sets the largest one. With the measure `notebook`,
+    sigma is the name of a concentration (`NOTEBOOK_CONCENTRATIONS`), or 0. The key `concentration_over_S` sets c
+    instead of sigma.
     """
 
+    measure: Literal["variance", "std", "notebook"] = "variance"
+    """Whether sigma is a variance, a standard deviation, or names a concentration of the authors' notebook (R1)."""
     concentration_over_S: Annotated[float | None, Field(gt=0)] = None
     """Sets c = concentration_over_S S (1 + smoothing S) instead of sigma, which must be null; null: c follows from
     sigma."""
 
     def concentration(self, mean: MeanModel) -> float:
-        """Return c: as given, or max p (1 - p) / deviation^2 - 1.
-
-        It is infinite if tasks do not differ.
-        """
-        if self.concentration_over_S is not None:
-            return self._given_concentration(mean.P_o.shape[-1])
+        """Return c = max p (1 - p) / deviation^2 - 1; infinite if tasks do not differ."""
         return mean.largest_deviation**2 / mean.deviation**2 - 1.0 if mean.deviation > 0 else np.inf
 
-    def _given_concentration(self, S: int) -> float:
-        return (self.concentration_over_S or np.nan) * S * (1.0 + self.smoothing * S)
-
     def _deviation(self, sigma: float | None, P_o: Float[np.ndarray, "pairs S"]) -> float:
-        if self.concentration_over_S is None:
-            if sigma is None:
-                key = "task_distribution.concentration_over_S"
-                raise ValueError(f"sigma must be a number unless {key} is set, got null")
+        factor = self._concentration_over_S(sigma)
+        if factor is None:
             return super()._deviation(sigma, P_o)
-        if sigma is not None:
-            setting = f"task_distribution.concentration_over_S={self.concentration_over_S}"
-            raise ValueError(f"sigma must be null with {setting}, got {sigma}; set sigma=null")
-        return self._largest_deviation(P_o) / sqrt(self._given_concentration(P_o.shape[-1]) + 1.0)
+        S = P_o.shape[-1]
+        return self._largest_deviation(P_o) / sqrt(factor * S * (1.0 + self.smoothing * S) + 1.0)
+
+    def _concentration_over_S(self, sigma: float | None) -> float | None:
+        if self.concentration_over_S is not None:
+            if sigma is not None:
+                setting = f"task_distribution.concentration_over_S={self.concentration_over_S}"
+                raise ValueError(f"sigma must be null with {setting}, got {sigma}; set sigma=null")
+            return self.concentration_over_S
+        if sigma is None:
+            raise ValueError("sigma must be a number unless task_distribution.concentration_over_S is set, got null")
+        if self.measure != "notebook" or sigma == 0:
+            return None
+        if sigma not in NOTEBOOK_CONCENTRATIONS:
+            names = ", ".join(map(str, NOTEBOOK_CONCENTRATIONS))
+            raise ValueError(
+                f"sigma must be 0, {names} with task_distribution.measure=notebook, got {sigma}; set sigma=null and "
+                "task_distribution.concentration_over_S=NUMBER for others"
+            )
+        return NOTEBOOK_CONCENTRATIONS[sigma]
 
     def recentre(self, mean: MeanModel, P_o: Float[np.ndarray, "S A S"]) -> MeanModel:
         """Replace P_o, and keep c if it was given, otherwise sigma."""
         moved = super().recentre(mean, P_o)
-        if self.concentration_over_S is None:
+        if self.concentration_over_S is None and self.measure != "notebook":
             return moved
-        return replace(moved, deviation=self._deviation(None, P_o[mean.varying]))
+        share = mean.deviation / mean.largest_deviation if mean.largest_deviation else 0.0
+        return replace(moved, deviation=share * moved.largest_deviation)
 
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
         return sqrt((P_o * (1.0 - P_o)).max())  # the limit for c = 0, where each row of P_t has a single next state

@@ -21,7 +21,7 @@ from pomrl.study import (
     smaller_best,
     smooth,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import MANY_RUNS
+from pomrl_studies.pomrl2023.tasks_and_gains import FEWER_VISITS
 from pomrl_studies.pomrl2023.theory.simulations import LEARNED_MIXING_RATES
 
 figure_4_claim = partial(claim, figures=("planning_omrl",))
@@ -32,7 +32,7 @@ def _ada(sweep: SweepResults) -> Result:
 
 
 @figure_4_claim(
-    "Q2.1", "task_similarity", runs={**MANY_RUNS, "printed": 32_000}, title="the best γ is below 0.5 in the first task"
+    "Q2.1", "first_task", runs=40_000, notes=FEWER_VISITS, title="the best γ is below 0.5 in the first task"
 )
 def short_horizon_at_first(sweep: SweepResults) -> list[Part]:
     """gamma* is below 0.5 in the first task.
@@ -40,7 +40,7 @@ def short_horizon_at_first(sweep: SweepResults) -> list[Part]:
     Sec. 5.2, Figures 4b, 4c: "when the agent has seen fewer tasks T, an intermediate value of the discount is optimal
     [...] (γ* < 0.5)".
     """
-    ada = _ada(sweep)
+    ada = sweep.at(estimator="ada_pomrl")
     inside = ada.gammas < 0.5 - ROUNDING
     return [best_is_in(ada, ada.curve(1), inside, "task 1: smallest loss below 0.5 less that from 0.5 on")]
 

@@ -19,7 +19,7 @@ from pomrl.study import (
     minimum_difference,
     smaller_minimum,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import SOME_RUNS
+from pomrl_studies.pomrl2023.tasks_and_gains import ABSENT, NOT_COMPUTED, SOME_RUNS
 
 figure_2_claim = partial(claim, figures=("illustration",))
 
@@ -33,7 +33,8 @@ WEIGHTS = (0.0, 0.25, 0.5, 0.75)
 @figure_2_claim(
     "I.1",
     "illustration",
-    runs={"printed": 4000, "repaired": 4000, "computed": 2000},
+    runs=4000,
+    not_under=NOT_COMPUTED,
     title="more samples raise the best γ",
     is_main=True,
     revised=Revision(
@@ -50,7 +51,7 @@ def more_samples(sweep: SweepResults) -> list[Part]:
     return _each_step({m: sweep.at(mixing=0.0, m=m) for m in SAMPLES}, "m")
 
 
-@figure_2_claim("I.2", "illustration", runs={"computed": 2000}, title="a better prior raises the best γ", is_main=True)
+@figure_2_claim("I.2", "illustration", not_under=NOT_COMPUTED, title="a better prior raises the best γ", is_main=True)
 def more_weight_on_the_truth(sweep: SweepResults) -> list[Part]:
     """with 5 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 
@@ -75,7 +76,9 @@ def _each_step(losses: Mapping[float, Result], along: str) -> list[Part]:
     return [*steps, best_grows(next(iter(losses.values())), stacked, label)]
 
 
-@figure_2_claim("I.3", "illustration", runs=SOME_RUNS, title="more samples raise the best γ with every prior")
+@figure_2_claim(
+    "I.3", "illustration", runs=SOME_RUNS, notes=ABSENT, title="more samples raise the best γ with every prior"
+)
 def more_samples_beside_a_prior(sweep: SweepResults) -> list[Part]:
     """with every weight on the true model, more samples lower the smallest loss and raise gamma*.
 
@@ -85,7 +88,9 @@ def more_samples_beside_a_prior(sweep: SweepResults) -> list[Part]:
     return _all_agree(sweep, [[(weight, m) for m in SAMPLES] for weight in WEIGHTS[1:]], "m", "α")
 
 
-@figure_2_claim("I.4", "illustration", runs=SOME_RUNS, title="a better prior raises the best γ with more samples, too")
+@figure_2_claim(
+    "I.4", "illustration", runs=SOME_RUNS, notes=ABSENT, title="a better prior raises the best γ with more samples, too"
+)
 def more_weight_beside_samples(sweep: SweepResults) -> list[Part]:
     """with 10, 20 and 50 samples, more weight on the true model lowers the smallest loss and raises gamma*.
 

@@ -13,20 +13,26 @@ from pomrl.study import (
     Exact,
     Part,
     Result,
+    Revision,
     SweepResults,
+    Verdict,
     claim,
     does_not_improve,
     experiment,
     less,
     on_a_par,
     smooth,
+    under,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, MANY_RUNS
+from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS, MANY_RUNS, ONE_SIDED_REVISION
 
 figures_3_and_4_claim = partial(claim, figures=("planning_omrl", "pomrl_vs_adapomrl"))
 figure_3_claim = partial(claim, figures=("pomrl_vs_adapomrl", "planning_omrl"))
 
 SIGMA = 0.01
+
+EVENTUAL_TASKS = range(46, 61)
+"""The tasks of "eventually" in Q1.5: 46 to 60."""
 
 
 def _losses(sweep: SweepResults, estimator: str) -> Result:
@@ -62,7 +68,13 @@ def _log_ratio(variances: np.ndarray) -> np.ndarray:
         return 0.5 * np.log(variances[..., 0] / variances[..., 1])
 
 
-@figures_3_and_4_claim("Q1.3", "task_similarity", runs=MANY_RUNS, title="without meta-learning nothing improves")
+@figures_3_and_4_claim(
+    "Q1.3",
+    "task_similarity",
+    runs=MANY_RUNS,
+    title="without meta-learning nothing improves",
+    revised=ONE_SIDED_REVISION,
+)
 def no_improvement_without(sweep: SweepResults) -> list[Part]:
     """without meta-learning the loss does not improve over tasks.
 
@@ -93,19 +105,33 @@ def order_of_methods(sweep: SweepResults) -> list[Part]:
 
 
 @figures_3_and_4_claim(
-    "Q1.5", "task_similarity", runs={"repaired": 24_000}, title="ada-POMRL catches up with POMRL", selected_on=True
+    "Q1.5",
+    "many_tasks",
+    runs={"repaired": 4000, "computed": 2000},
+    notes={
+        "computed": "The main reason is that ada-POMRL's first guess of the variance counts as a task for ever. With "
+        "only `estimator.start_weight=0` the gap in tasks 11 to 15 falls to 9 % [7, 12] (500 runs)."
+    },
+    title="ada-POMRL catches up with POMRL",
+    selected_on=True,
+    revised=Revision(
+        "2026-11-28",
+        "Convergence is judged in tasks 46 to 60, because the text says 'eventually'. The estimate in tasks 11 to 15, "
+        "by which it was judged before, is reported. The view was chosen after a look at these numbers",
+        Verdict.UNDECIDED,
+    ),
 )
 def gap_closes(sweep: SweepResults) -> list[Part]:
-    """ada-POMRL is worse than POMRL in the first tasks, and on a par with it in the last.
+    """ada-POMRL is worse than POMRL in the first tasks, and on a par with it in tasks 46 to 60.
 
     Sec. 4, Figure 3: "a performance gap for the initial set of tasks [...], but improves with more tasks"; "eventually
     converges albeit with a slower rate".
     """
-    pomrl, ada = _losses(sweep, "pomrl"), _losses(sweep, "ada_pomrl")
-    return [
-        less(pomrl.tasks(FIRST_TASKS), ada.tasks(FIRST_TASKS), "POMRL less ada-POMRL, first tasks"),
-        on_a_par(ada.tasks(LAST_TASKS), pomrl.tasks(LAST_TASKS), "ada-POMRL less POMRL, last tasks"),
-    ]
+    pomrl, ada = (sweep.at(estimator=name) for name in ("pomrl", "ada_pomrl"))
+    first = less(pomrl.tasks(FIRST_TASKS), ada.tasks(FIRST_TASKS), "POMRL less ada-POMRL, first tasks")
+    end = on_a_par(ada.tasks(EVENTUAL_TASKS), pomrl.tasks(EVENTUAL_TASKS), "ada-POMRL less POMRL, tasks 46 to 60")
+    by_15 = on_a_par(ada.tasks(LAST_TASKS), pomrl.tasks(LAST_TASKS), "ada-POMRL less POMRL, tasks 11 to 15")
+    return [*under("gap at first", [first]), *under("eventually", [end]), Part(by_15.compared, by_15.estimate)]
 
 
 @figures_3_and_4_claim("Q1.6", "task_similarity", title="ada-POMRL approaches the oracle", is_main=True)

@@ -11,6 +11,7 @@ from pomrl.study import (
     SweepResults,
     Verdict,
     below_zero,
+    beside,
     best_is_in,
     claim,
     closes_distance,
@@ -147,7 +148,7 @@ def consistent_with_the_oracle(sweep: SweepResults) -> list[Part]:
 @figure_5_claim(
     "Q3.5",
     "task_similarity",
-    runs={"printed": 16_000},
+    runs={"printed": 50_000},
     title="ada-POMRL's regret falls with the number of tasks and with their similarity",
     revised=PAIRED_REVISION,
 )
@@ -197,6 +198,12 @@ def better_than_without(sweep: SweepResults) -> list[Part]:
     "task_similarity",
     runs=MANY_RUNS,
     title="at an intermediate similarity meta-learning gains, and more slowly",
+    revised=Revision(
+        "2026-11-28",
+        "Slower means a smaller fall of the loss to the last tasks; the share of the fall in the first tasks, by which "
+        "it was judged before, is another view. The view was chosen after a look at these numbers",
+        Verdict.DOES_NOT_HOLD,
+    ),
 )
 def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
     """at sigma = 0.025 ada-POMRL gains over no meta-learning, and converges more slowly than at 0.01.
@@ -206,10 +213,13 @@ def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
     """
     ada, without = (sweep.at(sigma=0.025, estimator=name) for name in ("ada_pomrl", "without_meta"))
     stages = [stage for sigma in (0.025, 0.01) for stage in _stages(sweep.at(sigma=sigma, estimator="ada_pomrl"))]
-    estimate = smooth(lambda m: _speed(m[..., :3]) - _speed(m[..., 3:]), np.stack(stages, axis=1))
+    falls = [losses.task(1) - losses.tasks(LAST_TASKS) for losses in (ada, sweep.at(sigma=0.01, estimator="ada_pomrl"))]
+    share = smooth(lambda m: _speed(m[..., :3]) - _speed(m[..., 3:]), np.stack(stages, axis=1))
+    share_label = "share of the fall in the first tasks, σ = 0.025 less 0.01"
     return [
         *under("gains", [less(ada.regret, without.regret, "ada-POMRL less without, σ = 0.025")]),
-        *under("slower", [Part("share of the fall in the first tasks, σ = 0.025 less 0.01", estimate, below=0.0)]),
+        *under("slower", [less(*falls, "fall from task 1 to the last tasks, σ = 0.025 less 0.01")]),
+        *beside("slower, by the share of the fall in the first tasks", [Part(share_label, share, below=0.0)]),
     ]
 
 
@@ -225,7 +235,7 @@ def _speed(stages: np.ndarray) -> np.ndarray:
 @figure_5_claim(
     "Q3.8",
     "task_similarity",
-    runs=MANY_RUNS,
+    runs={**MANY_RUNS, "repaired": 32_000},
     title="where tasks are loosely related, every curve is higher and U-shaped",
 )
 def higher_and_u_shaped(sweep: SweepResults) -> list[Part]:
@@ -249,24 +259,30 @@ def higher_and_u_shaped(sweep: SweepResults) -> list[Part]:
 @figure_5_claim(
     "Q3.9",
     "task_similarity",
+    runs={"repaired": 32_000, "computed": 8000},
     title="where tasks are loosely related, meta-learning gains little",
     revised=Revision(
-        "2026-11-22",
-        "The gain over no meta-learning is judged at the best constant gamma of each learner too, and not at 0.99 "
-        "alone, because the figure shows losses against gamma",
+        "2026-11-28",
+        "Both gains are judged at the best gamma, because the figure shows losses against gamma; at 0.99 they are "
+        "another view. (Since 2026-11-22 both views of the gain over no meta-learning counted, before that only 0.99.) "
+        "The view was chosen after a look at these numbers",
         Verdict.DOES_NOT_HOLD,
     ),
 )
 def minimal_gains(sweep: SweepResults) -> list[Part]:
-    """at sigma = 0.047 ada-POMRL gains less than 10 %, over no meta-learning and from the first task to the last.
+    """at sigma = 0.047 and the best gamma ada-POMRL gains less than 10 %, over no meta-learning and over tasks.
 
     Sec. 5.3, Figure 5f: "little structure across tasks resulting in minimal gains from meta-learning here"; "there is
     not a significant improvement".
     """
     ada, without = (sweep.at(sigma=0.047, estimator=name) for name in ("ada_pomrl", "without_meta"))
     at_best = no_smaller_minimum(ada.average_curve, without.average_curve, "ada-POMRL less without, each at its best γ")
+    over_tasks = no_smaller_minimum(ada.curve(15), ada.curve(1), "ada-POMRL, task 15 less task 1, each at its best γ")
+    at_eval = no_better(ada.regret, without.regret, "ada-POMRL less without")
+    over_tasks_at_eval = no_better(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")
     return [
-        *under("at γ = 0.99", [no_better(ada.regret, without.regret, "ada-POMRL less without")]),
-        *under("at the best γ", [at_best]),
-        *under("over tasks", [no_better(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")]),
+        *under("over no meta-learning", [at_best]),
+        *under("over tasks", [over_tasks]),
+        *beside("over no meta-learning, at γ = 0.99", [at_eval]),
+        *beside("over tasks, at γ = 0.99", [over_tasks_at_eval]),
     ]

@@ -8,4 +8,4 @@ read off that cell; the legend has their number and largest |z|. Bands show one 
 
 from pomrl_studies.pomrl2023.overlay import AuthorsGrid, per_task, title
 
-FIGURE = AuthorsGrid([[per_task(c, ["pomrl", "ada_pomrl"], title(c)) for c in (1.5, 0.375)]], row_height=2.8)
+FIGURE = AuthorsGrid([[per_task(s, ["pomrl", "ada_pomrl"], title(s)) for s in (0.01, 0.047)]], row_height=2.8)

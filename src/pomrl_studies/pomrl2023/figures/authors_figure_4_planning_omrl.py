@@ -13,21 +13,21 @@ from pomrl_studies.pomrl2023 import overlay
 from pomrl_studies.pomrl2023.agreement import AuthorsSeries
 from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
 
-FACTORS = (1.5, overlay.DIGITISED_FACTOR)
+SIGMAS = (0.01, overlay.DIGITISED_SIGMA)
 
 
-def _series(look: Look, c: float, view: View, curve: str) -> AuthorsSeries:
-    settings = {"task_distribution.concentration_over_S": c, "estimator": "ada_pomrl"}
-    cells = (45,) if c == overlay.DIGITISED_FACTOR else ()
+def _series(look: Look, sigma: float, view: View, curve: str) -> AuthorsSeries:
+    settings = {"sigma": sigma, "estimator": "ada_pomrl"}
+    cells = (45,) if sigma == overlay.DIGITISED_SIGMA else ()
     return AuthorsSeries(look, overlay.SIMILARITY, settings, view, cells=cells, curve=curve)
 
 
 FIGURE = overlay.AuthorsGrid(
     [
-        [overlay.per_task(c, METHODS, overlay.title(c)) for c in FACTORS],
-        [overlay.against_gamma(c, "ada-POMRL") for c in FACTORS],
-        [Panel("ada-POMRL, γ = γ*", [_series(MINIMUM, c, dynamic_best, "min loss")], "task", "se") for c in FACTORS],
-        [HorizonPanel("ada-POMRL", [_series(HORIZON, c, everything, "gamma*")], "task", "se") for c in FACTORS],
+        [overlay.per_task(s, METHODS, overlay.title(s)) for s in SIGMAS],
+        [overlay.against_gamma(s, "ada-POMRL") for s in SIGMAS],
+        [Panel("ada-POMRL, γ = γ*", [_series(MINIMUM, s, dynamic_best, "min loss")], "task", "se") for s in SIGMAS],
+        [HorizonPanel("ada-POMRL", [_series(HORIZON, s, everything, "gamma*")], "task", "se") for s in SIGMAS],
     ],
     row_height=1.9,
 )

@@ -8,12 +8,12 @@ show one standard error over 100 runs.
 """
 
 from pomrl.figures import METHODS
-from pomrl_studies.pomrl2023.overlay import SIGMAS, AuthorsGrid, against_gamma, per_task, title
+from pomrl_studies.pomrl2023.overlay import FACTORS, AuthorsGrid, against_gamma, per_task, title
 
 FIGURE = AuthorsGrid(
     [
-        [per_task(c, [*METHODS, "uniform_prior"], title(c)) for c in SIGMAS],
-        [against_gamma(c, f"ada-POMRL, c = {c:g}") for c in SIGMAS],
+        [per_task(s, [*METHODS, "uniform_prior"], title(s)) for s in FACTORS],
+        [against_gamma(s, f"ada-POMRL, σ = {s:g}") for s in FACTORS],
     ],
     row_height=2.7,
 )

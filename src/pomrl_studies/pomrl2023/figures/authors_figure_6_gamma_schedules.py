@@ -22,17 +22,22 @@ CURVES = {"fixed": "gamma_eval", "upper_bound": "upper_bound_0.35"}
 def _schedule(name: str, cell: int) -> AuthorsSeries:
     stored, view = STORED[name]
     averaged = best_so_far if name == "best_fixed" else running_average(view)
-    settings, curve = {"gamma_schedule": stored}, CURVES.get(name, name)
+    settings = {"gamma_schedule": stored, "estimator": "ada_pomrl"}
     return AuthorsSeries(
-        look(name, "gamma_schedule"), "computed_schedules", settings, averaged, cells=(cell,), curve=curve
+        look(name, "gamma_schedule"),
+        "gamma_schedules",
+        settings,
+        averaged,
+        cells=(cell,),
+        curve=CURVES.get(name, name),
     )
 
 
 OFFSETS = [
     AuthorsSeries(
         look,
-        "computed_gamma_0",
-        {"gamma_schedule.gamma_0": offset},
+        "gamma_0",
+        {"gamma_schedule.gamma_0": offset, "estimator": "ada_pomrl"},
         running_average(at_largest_gamma),
         cells=(49,),
         curve=f"upper_bound_{offset:.2f}",

@@ -7,9 +7,9 @@ cell 61; the legend has their number and largest |z|. Bands show one standard er
 """
 
 from pomrl.figures import METHODS
-from pomrl_studies.pomrl2023.overlay import SIGMAS, AuthorsGrid, per_task, title
+from pomrl_studies.pomrl2023.overlay import FACTORS, AuthorsGrid, per_task, title
 
 FIGURE = AuthorsGrid(
-    [[per_task(c, [*METHODS, "aggregating", "uniform_prior"], title(c)) for c in SIGMAS]],
+    [[per_task(s, [*METHODS, "aggregating", "uniform_prior"], title(s)) for s in FACTORS]],
     row_height=3.0,
 )

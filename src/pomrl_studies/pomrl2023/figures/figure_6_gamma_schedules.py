@@ -44,7 +44,10 @@ def all_and_averages(estimator: str) -> list[Panel]:
 
 
 OFFSETS = of_values(
-    "gamma_0", "gamma_schedule.gamma_0", sequence((0.25, 0.3, 0.35, 0.4, 0.45, 0.5), "γ₀ = {:g}".format)
+    "gamma_0",
+    "gamma_schedule.gamma_0",
+    sequence((0.25, 0.3, 0.35, 0.4, 0.45, 0.5), "γ₀ = {:g}".format),
+    {"estimator": "pomrl"},
 )
 UPPER_BOUND = Panel("Upper bound", [schedule_series("pomrl", "fixed"), *OFFSETS], "task", "se")
 
