@@ -47,6 +47,7 @@ from pomrl.science.metrics.metric import Metric as Metric
 from pomrl.science.metrics.metric import MetricInput as MetricInput
 from pomrl.science.planners import Planner as Planner
 from pomrl.science.randomness import Generators as Generators
+from pomrl.science.sampling import elementary as elementary
 from pomrl.science.solvers.evaluation import chain_value as chain_value
 from pomrl.science.tasks.distribution import Candidates as Candidates
 from pomrl.science.tasks.distribution import FiniteTasks as FiniteTasks

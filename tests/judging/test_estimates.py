@@ -63,7 +63,7 @@ class TestEstimates:
         assert found.skewness.drift == pytest.approx(expected.skewness.drift)
 
     def test_the_slope_is_the_change_from_the_first_task_to_the_last(self):
-        assert slope(5) @ (3.0 * np.arange(5)) == pytest.approx(12.0)
+        assert slope(3.0 * np.arange(5)) == pytest.approx(12.0)
 
     def test_the_effect_of_interest_is_a_share_of_the_comparator_in_units_of_the_estimate(self):
         loss = np.arange(1.0, 21.0)

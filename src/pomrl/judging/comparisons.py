@@ -85,15 +85,16 @@ def closes_distance(a: LossPerRun, worst: LossPerRun, best: LossPerRun, descript
 def does_not_improve(loss: Float[np.ndarray, "n T"], description: str) -> Part:
     """Claim a relative fall over tasks below EQUALITY_MARGIN."""
     level = loss.mean(1)
-    change = ratio(level + loss @ slope(loss.shape[1]), level)
+    change = ratio(level + slope(loss), level)
     description = f"{description}, slope times {loss.shape[1] - 1} relative to mean"
     return Part(description, change, above=-EQUALITY_MARGIN, margin=EQUALITY_MARGIN)
 
 
-def slope(tasks: int) -> Float[np.ndarray, " T"]:
-    """Return the weights of tasks in the least-squares slope, times T - 1."""
+def slope(values: Float[np.ndarray, "*n T"]) -> Float[np.ndarray, "*n"]:
+    """Return least-squares slopes over the last axis, times T - 1."""
+    tasks = values.shape[-1]
     centred = np.arange(tasks) - (tasks - 1) / 2
-    return centred / (centred @ centred) * (tasks - 1)
+    return (values * (centred / (centred**2).sum() * (tasks - 1))).sum(-1)  # `@` depends on the processor
 
 
 def best_is_in(
@@ -200,6 +201,6 @@ def rank_correlation(values: Float[np.ndarray, "*B X"]) -> Float[np.ndarray, "*B
     ranks = np.stack([(columns < column).sum(0) + ((columns == column).sum(0) + 1) / 2 for column in columns])
     ranks -= ranks.mean(0)
     order = np.arange(len(columns)) - (len(columns) - 1) / 2
-    norm = np.sqrt((ranks**2).sum(0) * (order @ order))
+    norm = np.sqrt((ranks**2).sum(0) * (order**2).sum())
     fallback = np.where(np.isnan(columns).any(0), np.nan, 0.0)
-    return np.divide(np.tensordot(order, ranks, 1), norm, out=fallback, where=norm > 0.0)
+    return np.divide(np.einsum("x,x...->...", order, ranks), norm, out=fallback, where=norm > 0.0)

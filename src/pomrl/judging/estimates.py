@@ -34,6 +34,7 @@ from pomrl.results.intervals import (
     bootstrap_means,
     normal_means,
 )
+from pomrl.science.sampling import elementary
 
 MIN_INTERVAL_RUNS = 10
 """The smallest number of runs for an interval; means of fewer losses are far from normally distributed."""
@@ -148,7 +149,7 @@ class Skewness:
 
     @staticmethod
     def from_moments(second: np.ndarray, third: np.ndarray, fourth: np.ndarray, n: int) -> "Skewness":
-        value = third / second**1.5 if n >= MIN_SKEWNESS_RUNS else np.zeros_like(third)
+        value = third / (second * np.sqrt(second)) if n >= MIN_SKEWNESS_RUNS else np.zeros_like(third)
         drift = np.maximum(0.0, fourth / second**2 - 3.0 - 1.5 * value**2) if n >= MIN_SKEWNESS_RUNS else value
         return Skewness(value / np.sqrt(n), drift / n)
 
@@ -187,6 +188,12 @@ class Student(ScalarEstimate):
         return float(self.value - below), float(self.value + above)
 
 
+def powers(x: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return x^0 to x^4 as products; last bits of `**` depend on the processor."""
+    square = x * x
+    return np.ones_like(x), x, square, square * x, square * square
+
+
 def conservative_t(t: Float[np.ndarray, "..."] | float, skewness: Skewness) -> tuple[np.ndarray, np.ndarray]:
     """Return the smaller and the larger of plain and skewness-corrected t."""
     corrected = without_skew(t, skewness.expected(t))
@@ -209,14 +216,14 @@ def without_skew(t: Float[np.ndarray, "..."] | float, skew: Float[np.ndarray, ".
     small = np.abs(skew) < NO_SPREAD
     divisor = np.where(small, 1.0, skew)
     with np.errstate(invalid="ignore"):  # t is infinite if all runs are equal
-        return np.where(small, t, ((1.0 + divisor * t / 3.0) ** 3 - 1.0) / divisor + divisor / 6.0)
+        return np.where(small, t, (powers(1.0 + divisor * t / 3.0)[3] - 1.0) / divisor + divisor / 6.0)
 
 
 def with_skew(t: float, skew: Float[np.ndarray, "..."] | float) -> np.ndarray:
     """Invert `without_skew`."""
     small = np.abs(skew) < NO_SPREAD
     divisor = np.where(small, 1.0, skew)
-    return np.where(small, t, 3.0 * (np.cbrt(1.0 + divisor * (t - divisor / 6.0)) - 1.0) / divisor)
+    return np.where(small, t, 3.0 * (elementary.cube_root(1.0 + divisor * (t - divisor / 6.0)) - 1.0) / divisor)
 
 
 @dataclass(frozen=True)
@@ -306,7 +313,7 @@ def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
     n = len(influence)
     if n < MIN_INTERVAL_RUNS:
         return Student(value, n, np.nan)
-    second, third, fourth = (np.asarray((influence**power).mean()) for power in (2, 3, 4))
+    second, third, fourth = (np.asarray(power.mean()) for power in powers(influence)[2:])
     deviation = float(np.sqrt(second / (n - 1)))
     if deviation <= NO_SPREAD * max(1.0, abs(value)):  # equal losses up to rounding
         return Student(0.0 if abs(value) <= NO_SPREAD else value, n, 0.0)

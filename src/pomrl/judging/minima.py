@@ -18,12 +18,22 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtr, stdtrit
 
-from pomrl.judging.estimates import ScalarEstimate, Skewness, check_samples, conservative_quantile, conservative_t
+from pomrl.judging.estimates import (
+    ScalarEstimate,
+    Skewness,
+    check_samples,
+    conservative_quantile,
+    conservative_t,
+    powers,
+)
 from pomrl.results.intervals import NO_SPREAD
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 
 FAR_STANDARD_ERRORS = 8.0
 """A distance from the smallest mean, in standard errors; no mean further away is the smallest in 100,000 resamples."""
+
+ROOT_ERROR = float(np.finfo(float).eps)
+"""Absolute error of an interval's end, as small as the rounding of 1 + end."""
 
 Means = Float[np.ndarray, "n _k"]
 """Several numbers for each of n independent runs."""
@@ -48,12 +58,12 @@ class Pairs:
     @staticmethod
     def from_samples(a: Means, b: Means) -> "Pairs":
         n = len(a)
-        x, y = a - a.mean(0), b - b.mean(0)
+        x, y = powers(a - a.mean(0)), powers(b - b.mean(0))
         second, third, fourth = (
             (
-                (x**order).mean(0)[:, None],
-                *((x ** (order - k)).T @ y**k / n for k in range(1, order)),
-                (y**order).mean(0),
+                x[order].mean(0)[:, None],
+                *(_mean_products(x[order - k], y[k]) for k in range(1, order)),
+                y[order].mean(0),
             )
             for order in (2, 3, 4)
         )
@@ -92,6 +102,11 @@ class Pairs:
     def is_more(self, threshold: float, factor: float = 1.0) -> float:
         """Return the p-value of min(a) - factor * min(b) <= threshold."""
         return _intersection_union_p(stdtr(self.runs - 1, -self.t(threshold, factor)[0]).T)
+
+
+def _mean_products(x: Means, y: Means) -> Float[np.ndarray, "I J"]:
+    """Return means of products in a fixed order; `@` depends on the processor."""
+    return np.einsum("ni,nj->ij", x, y) / len(x)
 
 
 def _central_moment(products: Sequence[Float[np.ndarray, "..."]], factor: float) -> Float[np.ndarray, "I J"]:
@@ -148,7 +163,7 @@ class SmallestMean(ScalarEstimate):
 
         for far in (self.value + step * 2.0**k for k in range(12)):
             if excess(far) < 0.0:
-                return float(brentq(excess, self.value, far, xtol=1e-9))  # pyright: ignore[reportArgumentType]
+                return float(brentq(excess, self.value, far, xtol=ROOT_ERROR))  # pyright: ignore[reportArgumentType]
         return float(np.copysign(np.inf, step))
 
 

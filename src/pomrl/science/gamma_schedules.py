@@ -12,6 +12,7 @@ from jaxtyping import Float, Num
 from pydantic import Field
 
 from pomrl.base import Ascending, Component
+from pomrl.science.sampling import elementary
 
 Numbers = Num[np.ndarray, "..."] | float | int
 """A number or an array, an argument of an elementwise function."""
@@ -209,7 +210,7 @@ class Dong(Snapping):
         else:
             alpha, past = self._alpha(state), max(state.t - 1 - self.lag, 0)
             T_t = scale * ((1.0 - alpha) * state.m + alpha * state.m * past)
-        return self._finish(1.0 - np.maximum(T_t, 1.0) ** -0.2, state.gamma_eval)
+        return self._finish(1.0 - elementary.power(np.maximum(T_t, 1.0), -0.2), state.gamma_eval)
 
     def _alpha(self, state: TaskState) -> Float[np.ndarray, " n"]:
         if self.alpha == "own":

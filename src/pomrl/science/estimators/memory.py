@@ -14,6 +14,7 @@ from pydantic import Field
 
 from pomrl.base import make_read_only
 from pomrl.science.data import Batch, Counts
+from pomrl.science.sampling import elementary
 
 Models = Float[np.ndarray, "n S A S"]
 """A transition model for each of n runs."""
@@ -21,7 +22,7 @@ Models = Float[np.ndarray, "n S A S"]
 PerPair = Float[np.ndarray, "n #S #A"]
 """A number for each pair (s, a) of each of n runs, or one for all pairs."""
 
-GRID = np.geomspace(0.5, 1000.0, 8)[:, None, None, None]
+GRID = 0.5 * elementary.power(2000.0, np.linspace(0.0, 1.0, 8))[:, None, None, None]
 """Concentrations of tasks around their mean model, averaged over in likelihoods."""
 
 MIN_CONCENTRATION = 0.05
@@ -57,8 +58,6 @@ def log_likelihoods(
 
     A hypothesis has a positive mean model and C concentrations.
     """
-    from scipy.special import gammaln  # here, because it takes long to load
-
     C, (K, n, S, A, _) = len(concentrations), mean.shape
     concentration = np.broadcast_to(concentrations, (C, K, n, S, A))
     run, s, a, following = np.nonzero(counts)  # most states are never reached, and add nothing
@@ -66,7 +65,7 @@ def log_likelihoods(
     weight = concentration[:, :, run, s, a] * mean[:, run, s, a, following]
     gains = _log_rising(weight, reached)
     by_run = [np.bincount(run, row_gains, minlength=n) for row_gains in gains.reshape(C * K, -1)]
-    rows = gammaln(concentration) - gammaln(concentration + counts.sum(-1))
+    rows = elementary.log_gamma(concentration) - elementary.log_gamma(concentration + counts.sum(-1))
     log_likelihood = np.reshape(by_run, (C, K, n)) + rows.reshape(C, K, n, -1).sum(-1)
     # contiguous, so that sums over C do not depend on the number of runs
     return np.ascontiguousarray(np.moveaxis(log_likelihood, 0, -1))
@@ -74,20 +73,16 @@ def log_likelihoods(
 
 def _log_rising(weight: Float[np.ndarray, "C K M"], number: Num[np.ndarray, " M"]) -> Float[np.ndarray, "C K M"]:
     """Return the logarithm of weight (weight + 1) ... (weight + number - 1)."""
-    from scipy.special import gammaln  # here, because it takes long to load
-
-    logarithms = np.log(weight)  # exact for number 1, the most frequent one
+    logarithms = elementary.log(weight)  # exact for number 1, the most frequent one
     is_repeated = number > 1
     repeated = weight[..., is_repeated]
-    logarithms[..., is_repeated] = gammaln(repeated + number[is_repeated]) - gammaln(repeated)
+    logarithms[..., is_repeated] = elementary.log_gamma(repeated + number[is_repeated]) - elementary.log_gamma(repeated)
     return logarithms
 
 
 def evidence(log_likelihood: Float[np.ndarray, "K n C"]) -> Float[np.ndarray, "K n"]:
     """Return the log mean likelihood over `GRID`, up to a constant."""
-    from scipy.special import logsumexp  # here, because it takes long to load
-
-    return np.asarray(logsumexp(log_likelihood, axis=-1))
+    return elementary.log_sum_exp(log_likelihood)
 
 
 Forgetting = Literal["learned"] | Annotated[float, Field(gt=0, le=1)]

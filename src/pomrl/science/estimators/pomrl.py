@@ -146,7 +146,7 @@ class RegularisedLeastSquares(Estimator[Memory]):
         if not isinstance(self.mixing, str):
             return np.full_like(deviation, self.mixing)
         task_number = t if self.forgetting == 1.0 else 1.0 + memory.effective_tasks
-        x = m * (deviation**2 if self.plug == "variance" else deviation**4)
+        x = m * (deviation**2 if self.plug == "variance" else (deviation**2) ** 2)
         if self.mixing == "paper":
             tasks = task_number if self.index == "text" else np.asarray(np.maximum(task_number - 1, 1))
             return np.asarray(paper_mixing_rate(x, tasks, self.v2))

@@ -1,4 +1,4 @@
-/* Random draws of models, transitions and trajectories; each draw is a function of a 64-bit key.
+/* Random draws of models, transitions and trajectories, each a function of a 64-bit key; and elementary functions.
  *
  * Keys form a tree: child `index` of a key is `fold(key, index)`, the output of SplitMix64 at this position of its
  * sequence. The random numbers of a key are computed by the same function. Tasks, batches, rows and entries of rows
@@ -46,6 +46,7 @@ INLINE double polynomial(const double *coefficient, int count, double x) {
 }
 
 static const double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.90821492927058770002e-10;
+static const double LN_2_TO_54 = 37.42994775023704671, HALF_LN_2PI = 0.9189385332046727418;
 
 static const double LOG[] = {6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
                              2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
@@ -79,6 +80,34 @@ INLINE double exponential(double x) {
     double scale;
     memcpy(&scale, &bits, sizeof bits);
     return value * scale;
+}
+
+/* Return the natural logarithm of any number. */
+INLINE double any_logarithm(double x) {
+    if (!(x > 0.0)) return x == 0.0 ? -INFINITY : NAN;
+    if (x == INFINITY) return x;
+    return x < 0x1p-1022 ? logarithm(x * 0x1p54) - LN_2_TO_54 : logarithm(x);
+}
+
+/* Return e^x of any number; 0 or infinity if |x| is 707 or more. */
+INLINE double any_exponential(double x) {
+    if (isnan(x)) return x;
+    return x > 0.0 ? 1.0 / exponential(-x) : exponential(x);
+}
+
+/* The coefficients of Stirling's series, the power -1 first; the rest is below 1e-16 from 10 on. */
+static const double STIRLING[] = {1.0 / 12.0,   -1.0 / 360.0,       1.0 / 1260.0, -1.0 / 1680.0,
+                                  1.0 / 1188.0, -691.0 / 360360.0, 1.0 / 156.0};
+
+/* Return the logarithm of the gamma function of a number from 1e-300 to 1e300. Below 10 it follows from x + 10. */
+INLINE double log_gamma_of(double x) {
+    double z = x, product = 1.0;
+    if (x < 10.0) {
+        z = x + 10.0;
+        for (int k = 0; k < 10; k++) product *= x + (double)k;
+    }
+    const double inverse = 1.0 / z, series = inverse * polynomial(STIRLING, 7, inverse * inverse);
+    return ((z - 0.5) * any_logarithm(z) - z + HALF_LN_2PI + series) - any_logarithm(product);
 }
 
 /* The coefficients of PPND16 (Wichura 1988, AS 241): numerators and denominators for centre, tail and far tail. */
@@ -403,6 +432,21 @@ static void pool_all(const uint64_t *keys, const double *P, int64_t *counts, dou
     }
 }
 
+FOR_EACH_PROCESSOR
+static void all_logarithms(const double *x, double *y, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; i++) y[i] = any_logarithm(x[i]);
+}
+
+FOR_EACH_PROCESSOR
+static void all_exponentials(const double *x, double *y, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; i++) y[i] = any_exponential(x[i]);
+}
+
+FOR_EACH_PROCESSOR
+static void all_log_gammas(const double *x, double *y, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; i++) y[i] = log_gamma_of(x[i]);
+}
+
 static const char DOUBLES[] = "d", INTEGERS[] = "lq", KEYS[] = "LQ";
 
 /* dirichlet(keys, shape, P, N, rows, S): fill P with N models; each has a Dirichlet row for each row of `shape`. */
@@ -532,11 +576,46 @@ static PyObject *pooled_trajectories(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* Call a function of the numbers x that fills y, both of the same size. */
+static PyObject *apply(PyObject *arguments, void (*function)(const double *, double *, Py_ssize_t)) {
+    PyObject *objects[2];
+    Py_buffer views[2];
+    Py_ssize_t n;
+    if (!PyArg_ParseTuple(arguments, "OOn", objects, objects + 1, &n)) return NULL;
+    if (!is_within("n", n, 0, PY_SSIZE_T_MAX)) return NULL;
+    const BufferSpec specs[] = {{"x", DOUBLES, sizeof(double), 0, n}, {"y", DOUBLES, sizeof(double), 1, n}};
+    if (!take(objects, specs, views, 2)) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    function(views[0].buf, views[1].buf, n);
+    Py_END_ALLOW_THREADS
+    release(views, 2);
+    Py_RETURN_NONE;
+}
+
+/* log(x, y, n), exp(x, y, n), log_gamma(x, y, n): fill y with the values of a function of n numbers. */
+static PyObject *log_of_all(PyObject *self, PyObject *arguments) {
+    (void)self;
+    return apply(arguments, all_logarithms);
+}
+
+static PyObject *exp_of_all(PyObject *self, PyObject *arguments) {
+    (void)self;
+    return apply(arguments, all_exponentials);
+}
+
+static PyObject *log_gamma_of_all(PyObject *self, PyObject *arguments) {
+    (void)self;
+    return apply(arguments, all_log_gammas);
+}
+
 static PyMethodDef METHODS[] = {
     {"dirichlet", dirichlet, METH_VARARGS, "Fill an array with models with Dirichlet rows."},
     {"transitions", transitions, METH_VARARGS, "Fill an array with counts of transitions from each row."},
     {"trajectories", trajectories, METH_VARARGS, "Fill an array with counts of the transitions of trajectories."},
     {"pooled_trajectories", pooled_trajectories, METH_VARARGS, "Fill arrays with sums over batches of trajectories."},
+    {"log", log_of_all, METH_VARARGS, "Fill an array with natural logarithms."},
+    {"exp", exp_of_all, METH_VARARGS, "Fill an array with exponentials."},
+    {"log_gamma", log_gamma_of_all, METH_VARARGS, "Fill an array with logarithms of the gamma function."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -545,7 +624,7 @@ static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, add_digest}, {0, NULL}};
 static struct PyModuleDef MODULE = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_sampling",
-    .m_doc = "Draw models, transitions and trajectories by keys; called by `pomrl.science.sampling.draws`.",
+    .m_doc = "Draws by keys, and elementary functions; called by `pomrl.science.sampling.draws` and `elementary`.",
     .m_methods = METHODS,
     .m_slots = SLOTS,
 };

@@ -36,3 +36,12 @@ def pooled_trajectories(
     /,
 ) -> None:
     """Fill sums over batches of counts, of frequencies of next states, and of visited pairs."""
+
+def log(x: Doubles, y: Doubles, n: int, /) -> None:
+    """Fill `y` with natural logarithms of n numbers."""
+
+def exp(x: Doubles, y: Doubles, n: int, /) -> None:
+    """Fill `y` with exponentials of n numbers."""
+
+def log_gamma(x: Doubles, y: Doubles, n: int, /) -> None:
+    """Fill `y` with logarithms of the gamma function of n numbers."""

@@ -17,6 +17,8 @@ Numbers = Float[np.ndarray, "*n"]
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 """The logarithm of 2 as a sum; the first part has trailing zeros."""
 
+LN_2_TO_54, HALF_LN_2PI = 37.42994775023704671, 0.9189385332046727418
+
 # fmt: off
 LOG = (
     6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
@@ -44,6 +46,7 @@ FAR_TAIL = (
     (1.0, 5.99832206555887937690e-1, 1.36929880922735805310e-1, 1.48753612908506148525e-2,
      7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15),
 )
+STIRLING = (1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360360.0, 1.0 / 156.0)
 # fmt: on
 """Coefficients of polynomials, the constant first; quantiles have a numerator and a denominator."""
 
@@ -57,8 +60,16 @@ def polynomial(coefficients: Sequence[float], x: Numbers) -> Numbers:
 
 
 def log(x: Numbers) -> Numbers:
-    """Return logarithms of positive numbers, not subnormal, as in fdlibm, to one ulp."""
-    bits = np.ascontiguousarray(x).view(np.uint64) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
+    """Return natural logarithms, as in fdlibm, to one ulp."""
+    is_subnormal = x < 2.0**-1022
+    logarithms = _normal_log(np.where(is_subnormal, np.where(is_subnormal, x, 0.0) * 2.0**54, x))
+    logarithms = np.where(is_subnormal, logarithms - LN_2_TO_54, logarithms)
+    special = np.where(x > 0.0, np.inf, np.where(x == 0.0, -np.inf, np.nan))
+    return np.where((x > 0.0) & (x < np.inf), logarithms, special)
+
+
+def _normal_log(x: Numbers) -> Numbers:
+    bits = x.view(np.uint64) + (0x3FF0000000000000 - 0x3FE6A09E00000000)
     exponent = ((bits >> 52).astype(np.int64) - 1023).astype(float)
     f = ((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E00000000).view(np.float64) - 1.0
     s, half = f / (2.0 + f), 0.5 * f * f
@@ -68,7 +79,13 @@ def log(x: Numbers) -> Numbers:
 
 
 def exp(x: Numbers) -> Numbers:
-    """Return e^x for x <= 0, as in fdlibm; 0 below about 1e-307."""
+    """Return e^x, as in fdlibm; 0 or infinity if |x| is 707 or more."""
+    value = _negative_exp(-np.abs(x))
+    with np.errstate(divide="ignore"):
+        return np.where(np.isnan(x), x, np.where(x > 0.0, 1.0 / value, value))
+
+
+def _negative_exp(x: Numbers) -> Numbers:
     is_zero = ~(x > -707.0)
     x = np.where(is_zero, 0.0, x)
     power = (x * 1.44269504088896338700e00 - 0.5).astype(np.int64)
@@ -79,6 +96,17 @@ def exp(x: Numbers) -> Numbers:
     value = 1.0 - ((low - (r * c) / (2.0 - c)) - high)
     scale = ((power + 1023).astype(np.uint64) << 52).view(np.float64)
     return np.where(is_zero, 0.0, value * scale)
+
+
+def log_gamma(x: Numbers) -> Numbers:
+    """Return log Γ(x) by Stirling's series, for x from 1e-300 to 1e300."""
+    is_small = x < 10.0
+    z, product = np.where(is_small, x + 10.0, x), np.ones_like(x)
+    for k in range(10):
+        product *= np.where(is_small, x + float(k), 1.0)
+    inverse = 1.0 / z
+    series = inverse * polynomial(STIRLING, inverse * inverse)
+    return ((z - 0.5) * log(z) - z + HALF_LN_2PI + series) - log(product)
 
 
 def normal_quantile(u: Numbers) -> Numbers:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from pomrl.science.mdp import random_chain_mdp
 from pomrl.science.randomness import Generators, Stream, generator, task_keys
-from pomrl.science.sampling import draws
+from pomrl.science.sampling import draws, elementary
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
 MIN_DEVIATION = 4096.0 * float(np.finfo(float).eps)
@@ -275,7 +275,7 @@ class UniformBall(RandomChains):
         direction -= np.where(supported, direction.sum(-1, keepdims=True) / states, 0.0)
         dimension = np.maximum(states - 1.0, 1.0)
         reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # an entry moves less than its vector
-        radius = reach * rng.random((*states.shape[:-1], 1)) ** (1.0 / dimension)
+        radius = reach * elementary.power(rng.random((*states.shape[:-1], 1)), 1.0 / dimension)
         length = np.sqrt((direction**2).sum(-1, keepdims=True))
         moved = mean.P_o + np.divide(radius, length, out=np.zeros_like(length), where=states > 1) * direction
         moved = np.maximum(moved, 0.0)  # at the edge of the ball rounding may make an entry negative

@@ -31,6 +31,7 @@ from pomrl.components import (
     Models,
     PerPair,
     Truth,
+    elementary,
     learn_and_forget,
 )
 
@@ -159,11 +160,11 @@ class DirichletMemory(Memory):
     def _newton_step(self, level: Float[np.ndarray, "J 1 1 1 1"], draws: Models, curvature: Models) -> PerRun:
         new = self.c / (self.c + level)
         visits = self.visits_above[..., None]
-        slope = _total(draws) - _total((visits * new).sum(0)) - np.log(self.c / C_MEDIAN) / C_VARIANCE
+        slope = _total(draws) - _total((visits * new).sum(0)) - elementary.log(self.c / C_MEDIAN) / C_VARIANCE
         visit_term = _total((visits * new * (1.0 - new)).sum(0))
         bend = visit_term - _total(curvature) + 1.0 / C_VARIANCE
         bend = np.maximum(bend, 0.3 * visit_term + 1.0 / C_VARIANCE)  # the likelihood may not be concave
-        return np.clip(self.c * np.exp(np.clip(slope / bend, -1.0, 1.0)), SMALLEST, LARGEST)
+        return np.clip(self.c * elementary.exp(np.clip(slope / bend, -1.0, 1.0)), SMALLEST, LARGEST)
 
 
 class EmpiricalBayes(Estimator[DirichletMemory]):
@@ -242,16 +243,16 @@ def _unseen_in_support(
 
 def _gamma_ratio(x: Float[np.ndarray, "..."], b: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """Approximate Γ(x + b) / Γ(x) by an asymptotic expansion."""
-    return x / (x + b) * (x + 0.5 * (b + 1.0)) ** b
+    return x / (x + b) * elementary.power(x + 0.5 * (b + 1.0), b)
 
 
 def _digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """Approximate ψ(x) for x > 0, with an error below 0.003."""
-    return np.log(_shift(x)) - 1.0 / x
+    return elementary.log(_shift(x)) - 1.0 / x
 
 
 def _exp_digamma(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    return _shift(x) * np.exp(-1.0 / x)
+    return _shift(x) * elementary.exp(-1.0 / x)
 
 
 def _shift(x: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.components import Batch, Counts, Memory, ModelEstimator, Models, Truth
+from pomrl.components import Batch, Counts, Memory, ModelEstimator, Models, Truth, elementary
 
 
 class ExactPosterior(ModelEstimator):
@@ -39,13 +39,13 @@ def posterior_mean(counts: Counts, candidates: Float[np.ndarray, "k S A S"]) -> 
     beyond = counts.reshape(n, -1)[:, (candidates == 0).all(0).ravel()].any(1, keepdims=True)
     log_likelihood = np.empty((n, k))
     for i, p in enumerate(probabilities):
-        terms = transitions * np.log(np.where(p > 0, p, 1.0))
+        terms = transitions * elementary.log(np.where(p > 0, p, 1.0))
         impossible = ((transitions > 0) & (p == 0)).any(1)
         log_likelihood[:, i] = np.where(impossible, -np.inf, terms.sum(1))
     best = np.where(beyond, -np.inf, log_likelihood.max(1, keepdims=True))
     if not np.isfinite(best).all():
         raise ValueError(f"none of the {k} candidate models allows the observed transitions of a run")
-    weight = np.exp(log_likelihood - best)
+    weight = elementary.exp(log_likelihood - best)
     weight /= weight.sum(1, keepdims=True)
     mean = np.zeros(counts.shape)
     for i in range(k):

@@ -27,10 +27,10 @@ from jaxtyping import Bool, Float, Int
 from pydantic import Field
 from scipy.special import gammainc, gammaincinv
 
-from pomrl.components import Batch, Estimate, Estimator, Generators, Models, Truth
+from pomrl.components import Batch, Estimate, Estimator, Generators, Models, Truth, elementary
 from pomrl_studies.beyond.estimators.empirical_bayes import add_bins
 
-CONCENTRATIONS = np.exp(np.linspace(np.log(0.1), np.log(1000.0), 93))
+CONCENTRATIONS = 0.1 * elementary.power(1e4, np.linspace(0.0, 1.0, 93))
 """The grid of concentrations c, equally likely a priori."""
 
 STEPS_PER_SWEEP = 4
@@ -173,7 +173,7 @@ def _draw_truncated_gamma(
     below = gammainc(shape, u)
     # For small u the exponential is flat, and the density is a power of w.
     weight = np.where(below > 1e-250, gammaincinv(shape, uniform * below) / np.maximum(u, MIN_WEIGHT), 0.0)
-    weight = np.where((below > 1e-250) & (u > MIN_WEIGHT), weight, uniform ** (1.0 / shape))
+    weight = np.where((below > 1e-250) & (u > MIN_WEIGHT), weight, elementary.power(uniform, 1.0 / shape))
     return np.clip(weight, MIN_WEIGHT, 1.0)
 
 
@@ -182,7 +182,7 @@ def _concentration(
 ) -> Int[np.ndarray, " n"]:
     """Return the grid index of c after steps of Metropolis-Hastings."""
     shifts = np.stack([rng.integers(-MAX_GRID_MOVE, MAX_GRID_MOVE + 1, STEPS_PER_SWEEP) for rng in rngs], axis=1)
-    thresholds = np.log(np.stack([rng.random(STEPS_PER_SWEEP) for rng in rngs], axis=1))
+    thresholds = elementary.log(np.stack([rng.random(STEPS_PER_SWEEP) for rng in rngs], axis=1))
     density = _log_density(memory, P_o, CONCENTRATIONS[index])
     for shift, threshold in zip(shifts, thresholds, strict=True):
         proposed = index + shift
@@ -199,6 +199,6 @@ def _log_density(memory: SampledMemory, P_o: Models, c: Float[np.ndarray, " n"])
     a = c[:, None, None, None] * P_o
     density = np.zeros(len(c))
     for k, (above, visits) in enumerate(zip(memory.counts_above, memory.visits_above, strict=True)):
-        entry_terms = above * np.log(np.maximum(a + k, MIN_WEIGHT))
-        density = density + entry_terms.reshape(len(c), -1).sum(-1) - visits * np.log(c + k)
+        entry_terms = above * elementary.log(np.maximum(a + k, MIN_WEIGHT))
+        density = density + entry_terms.reshape(len(c), -1).sum(-1) - visits * elementary.log(c + k)
     return density

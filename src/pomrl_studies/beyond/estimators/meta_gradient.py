@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.components import Batch, Estimate, Estimator, Models, Truth
+from pomrl.components import Batch, Estimate, Estimator, Models, Truth, elementary
 
 FIRST_STEP = 8.0
 """The step of the logit of the mixing rate in the first task: the best of 1, 2, 4 and 8 in 100 runs of seed 77."""
@@ -33,7 +33,7 @@ class Regulariser:
 
     @property
     def alpha(self) -> Float[np.ndarray, "n 1 1 1"]:
-        return 1.0 / (1.0 + np.exp(-self.logit))
+        return elementary.expit(self.logit)
 
 
 class MetaGradient(Estimator[Regulariser]):

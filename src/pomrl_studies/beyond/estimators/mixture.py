@@ -9,7 +9,6 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float, Int
 from pydantic import Field
-from scipy.special import softmax
 
 from pomrl.components import (
     GRID,
@@ -20,6 +19,7 @@ from pomrl.components import (
     Models,
     PerPair,
     Truth,
+    elementary,
     evidence,
     make_read_only,
     predictive_concentration,
@@ -50,7 +50,7 @@ class MixtureMemory:
         likelihoods = members.log_likelihoods(batch.counts)
         chosen = evidence(self.log_likelihood + likelihoods).argmax(0)
         log_likelihood = self.log_likelihood + likelihoods[chosen, np.arange(n)]
-        spread = np.exp((np.log(GRID.ravel()) * softmax(log_likelihood, axis=-1)).sum(-1))
+        spread = elementary.exp((elementary.log(GRID.ravel()) * elementary.softmax(log_likelihood)).sum(-1))
         before = members.of_runs(chosen * n + np.arange(n))
         c, tasks, m = spread[:, None, None], before.effective_tasks, before.transitions_per_task
         return MixtureMemory(

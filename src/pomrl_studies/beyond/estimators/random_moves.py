@@ -111,12 +111,12 @@ class MoveModel(_ByMove):
     @property
     def blocking(self) -> Rows:
         """The probability of a blocked shift in each row."""
-        return self.blocked @ self.shift.swapaxes(1, 2)
+        return _multiply(self.blocked, self.shift.swapaxes(1, 2))
 
     def _tails(self) -> tuple[Rows, Rows]:
         """Return the probability of passed shifts beyond either end."""
         by_action = self.shift.swapaxes(1, 2)
-        low, high = ((self.passed * mask) @ by_action for mask in _beyond(self.passed.shape[1]))
+        low, high = (_multiply(self.passed * mask, by_action) for mask in _beyond(self.passed.shape[1]))
         return low, high
 
     def expected_moves(self, counts: Counts, weights: Rows) -> MoveCounts:
@@ -126,17 +126,17 @@ class MoveModel(_ByMove):
         inside *= ratio
         into_fallback = ratio * self.fallback[:, :, None]
         row_blocked = into_fallback.sum(-1)  # expected transitions per unit of the probability of a blocked shift
-        shift = _by_shift(inside) + self.shift * (row_blocked.swapaxes(1, 2) @ self.blocked)
+        shift = _by_shift(inside) + self.shift * _multiply(row_blocked.swapaxes(1, 2), self.blocked)
         passed = _by_state(inside)
         for mask, edge in zip(_beyond(self.passed.shape[1]), (ratio[..., 0], ratio[..., -1]), strict=True):
             beyond = self.passed * mask
-            shift += self.shift * (edge.swapaxes(1, 2) @ beyond)
-            passed += beyond * (edge @ self.shift)
+            shift += self.shift * _multiply(edge.swapaxes(1, 2), beyond)
+            passed += beyond * _multiply(edge, self.shift)
         into_fallback *= self.blocking[..., None]
         return MoveCounts(
             shift,
             self.reset * ratio.sum(1),
-            self.blocked * (row_blocked @ self.shift),
+            self.blocked * _multiply(row_blocked, self.shift),
             passed,
             into_fallback.sum(2),
         )
@@ -186,6 +186,11 @@ def _ratio(counts: Counts, model: Models, weights: Rows) -> Models:
     np.divide(counts, model, out=ratio, where=(counts > 0) & (model > 0))
     ratio *= weights[..., None]
     return ratio
+
+
+def _multiply(a: Float[np.ndarray, "n I K"], b: Float[np.ndarray, "n K J"]) -> Float[np.ndarray, "n I J"]:
+    """Multiply matrices in a fixed order; `@` depends on the processor."""
+    return np.einsum("nik,nkj->nij", a, b)
 
 
 def _total(values: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*n 1"]:

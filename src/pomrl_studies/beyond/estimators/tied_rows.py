@@ -14,9 +14,18 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num
-from scipy.special import expit, gammaln, log_expit
 
-from pomrl.components import Batch, Counts, Estimate, Estimator, Models, PerPair, Truth, predictive_concentration
+from pomrl.components import (
+    Batch,
+    Counts,
+    Estimate,
+    Estimator,
+    Models,
+    PerPair,
+    Truth,
+    elementary,
+    predictive_concentration,
+)
 from pomrl_studies.beyond.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 from pomrl_studies.beyond.estimators.random_moves import MoveCounts, MoveModel, Rows, fit_moves
 
@@ -133,7 +142,7 @@ class TiedRows(Estimator[TiedMemory]):
         h = means.for_task(now.moves.model, weight[..., None])
         is_seen = by_rows.counts_above[0] > 0
         likely = h * (c / (c + batch.visits))[..., None] > MIN_UNSEEN_PROBABILITY
-        trust = now.share**TRUST_POWER
+        trust = elementary.power(now.share, TRUST_POWER)
         return TiedMemory(
             by_rows=by_rows,
             moves=memory.moves + now.explained,
@@ -173,14 +182,14 @@ class EqualOrTiedMemory:
     @property
     def equal(self) -> Rows:
         """The probability of equality in all tasks, for each row."""
-        return expit(_logit(self.log_odds, self.share))
+        return elementary.expit(_logit(self.log_odds, self.share))
 
     @property
     def mean(self) -> Models:
         """The mean of each row if equal; without unseen transitions where ties are common."""
         uniform = np.take(UNIFORM_WEIGHTS, self.scores.argmax(1))[:, None, None, None] / self.counts.shape[-1]
         mean = (self.counts + uniform) / (self.counts + uniform).sum(-1, keepdims=True)
-        return _mix(self.otherwise.share**TRUST_POWER, _keep(mean, self.counts > 0), mean)
+        return _mix(elementary.power(self.otherwise.share, TRUST_POWER), _keep(mean, self.counts > 0), mean)
 
     def rate(self, N: int | PerPair) -> PerPair:
         return self.equal + (1.0 - self.equal) * self.otherwise.rate(N)
@@ -263,7 +272,7 @@ class _Explanation(NamedTuple):
     @property
     def tied(self) -> Rows:
         """The probability of a tie, for each row."""
-        return expit(_logit(self.log_odds, self.share))
+        return elementary.expit(_logit(self.log_odds, self.share))
 
 
 def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Explanation, steps: int) -> _Explanation:
@@ -280,7 +289,9 @@ def _explanation(memory: TiedMemory, counts: Counts, means: _Means, before: _Exp
         EVIDENCE_DISCOUNT * memory.log_odds + (if_tied - if_independent) + (0.0 if earlier.tasks else PRIOR_LOG_ODDS)
     )
     logit = _logit(memory.log_odds, memory.share)
-    either = np.logaddexp(log_expit(logit) + if_tied, log_expit(-logit) + if_independent)
+    either = elementary.log_add_exp(
+        elementary.log_expit(logit) + if_tied, elementary.log_expit(-logit) + if_independent
+    )
     return _Explanation(moves, explained, scores, log_odds, either, _share(log_odds, before.share))
 
 
@@ -331,9 +342,9 @@ class _Rows:
         S = mean.shape[-1]
         row = self.entries // S
         alpha = np.broadcast_to(c, self.visits.shape).ravel()[row] * mean.ravel()[self.entries]
-        rising = gammaln(alpha + self.number) - gammaln(alpha)
+        rising = elementary.log_gamma(alpha + self.number) - elementary.log_gamma(alpha)
         gains = np.bincount(row, rising, minlength=self.visits.size)
-        return gains.reshape(self.visits.shape) + gammaln(c) - gammaln(c + self.visits)
+        return gains.reshape(self.visits.shape) + elementary.log_gamma(c) - elementary.log_gamma(c + self.visits)
 
 
 def _positive(models: Models) -> Models:
@@ -354,13 +365,13 @@ def _mix(weight: PerRun, a: Models, b: Models) -> Models:
 
 
 def _logit(log_odds: Rows, share: PerRun) -> Rows:
-    return log_odds + np.log(share) - np.log1p(-share)
+    return log_odds + elementary.log(share) - elementary.log(1.0 - share)
 
 
 def _share(log_odds: Rows, share: PerRun) -> PerRun:
     rows = log_odds[0].size
     for _ in range(SHARE_STEPS):
-        share = (_sum_of_runs(expit(_logit(log_odds, share)))[:, None, None] + 0.5) / (rows + 1.0)
+        share = (_sum_of_runs(elementary.expit(_logit(log_odds, share)))[:, None, None] + 0.5) / (rows + 1.0)
     return share
 
 

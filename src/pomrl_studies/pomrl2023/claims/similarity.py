@@ -163,7 +163,7 @@ def regret_falls(sweep: SweepResults) -> list[Part]:
     running = losses[0].at_eval.cumsum(1) / np.arange(1, tasks + 1)
     label = f"σ = 0.01, running average, slope over tasks times {tasks - 1}"
     return [
-        below_zero(label, mean(running @ slope(tasks)), running.mean()),
+        below_zero(label, mean(slope(running)), running.mean()),
         less(losses[0].regret, losses[1].regret, "regret at σ = 0.01 less that at 0.025"),
         less(losses[1].regret, losses[2].regret, "regret at σ = 0.025 less that at 0.047"),
     ]
