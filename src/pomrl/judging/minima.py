@@ -48,7 +48,7 @@ class Pairs:
     """The column means of a."""
     b: Float[np.ndarray, " J"]
     """The column means of b."""
-    second: tuple[Float[np.ndarray, "I 1"], Float[np.ndarray, "I J"], Float[np.ndarray, " J"]]
+    second: tuple[Float[np.ndarray, "..."], ...]
     """The means of the products aa, ab and bb of deviations."""
     third: tuple[Float[np.ndarray, "..."], ...]
     """The means of the products aaa, aab, abb and bbb of deviations."""

@@ -52,13 +52,21 @@ static const double LOG[] = {6.666666666666735130e-01, 3.999999999940941908e-01,
                              2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
                              1.479819860511658591e-01};
 
+/* Convert an integer below 2^52, with instructions that all processors have for vectors. */
+INLINE double number_of(uint64_t integer) {
+    double shifted;
+    integer |= UINT64_C(0x4330000000000000); /* 2^52 + integer */
+    memcpy(&shifted, &integer, sizeof shifted);
+    return shifted - 0x1p52;
+}
+
 /* Return the natural logarithm of a positive normal number, as in fdlibm. */
 INLINE double logarithm(double x) {
     uint64_t bits;
     double mantissa;
     memcpy(&bits, &x, sizeof bits);
     bits += UINT64_C(0x3FF0000000000000) - UINT64_C(0x3FE6A09E00000000);
-    const double exponent = (double)((int64_t)(bits >> 52) - 1023);
+    const double exponent = number_of(bits >> 52) - 1023.0;
     bits = (bits & UINT64_C(0x000FFFFFFFFFFFFF)) + UINT64_C(0x3FE6A09E00000000);
     memcpy(&mantissa, &bits, sizeof bits);
     const double f = mantissa - 1.0, s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
@@ -71,15 +79,15 @@ static const double EXP[] = {1.66666666666666019037e-01, -2.77777777770155933842
 
 /* Return e^x for x <= 0, as in fdlibm; 0 if it is below about 1e-307. */
 INLINE double exponential(double x) {
-    if (!(x > -707.0)) return 0.0;
-    const int64_t power = (int64_t)(x * 1.44269504088896338700e+00 - 0.5);
-    const double high = x - (double)power * LN2_HIGH, low = (double)power * LN2_LOW, r = high - low, square = r * r;
+    const double limited = x > -707.0 ? x : -707.0;
+    const int32_t power = (int32_t)(limited * 1.44269504088896338700e+00 - 0.5);
+    const double high = limited - (double)power * LN2_HIGH, low = (double)power * LN2_LOW, r = high - low, square = r * r;
     const double c = r - square * polynomial(EXP, 5, square);
     const double value = 1.0 - ((low - (r * c) / (2.0 - c)) - high);
-    const uint64_t bits = (uint64_t)(power + 1023) << 52;
+    const uint64_t bits = (uint64_t)(uint32_t)(power + 1023) << 52;
     double scale;
     memcpy(&scale, &bits, sizeof bits);
-    return value * scale;
+    return x > -707.0 ? value * scale : 0.0;
 }
 
 /* Return the natural logarithm of any number. */
@@ -91,23 +99,21 @@ INLINE double any_logarithm(double x) {
 
 /* Return e^x of any number; 0 or infinity if |x| is 707 or more. */
 INLINE double any_exponential(double x) {
-    if (isnan(x)) return x;
-    return x > 0.0 ? 1.0 / exponential(-x) : exponential(x);
+    const double value = exponential(-fabs(x)), inverse = 1.0 / value;
+    return x > 0.0 ? inverse : x <= 0.0 ? value : x;
 }
 
 /* The coefficients of Stirling's series, the power -1 first; the rest is below 1e-16 from 10 on. */
 static const double STIRLING[] = {1.0 / 12.0,   -1.0 / 360.0,       1.0 / 1260.0, -1.0 / 1680.0,
                                   1.0 / 1188.0, -691.0 / 360360.0, 1.0 / 156.0};
 
-/* Return the logarithm of the gamma function of a number from 1e-300 to 1e300. Below 10 it follows from x + 10. */
+/* Return the logarithm of the gamma function of a number from 2^-1000 to 2^1000. Below 10 it follows from x + 10. */
 INLINE double log_gamma_of(double x) {
-    double z = x, product = 1.0;
-    if (x < 10.0) {
-        z = x + 10.0;
-        for (int k = 0; k < 10; k++) product *= x + (double)k;
-    }
+    const double z = x < 10.0 ? x + 10.0 : x;
+    double product = 1.0;
+    for (int k = 0; k < 10; k++) product *= x < 10.0 ? x + (double)k : 1.0;
     const double inverse = 1.0 / z, series = inverse * polynomial(STIRLING, 7, inverse * inverse);
-    return ((z - 0.5) * any_logarithm(z) - z + HALF_LN_2PI + series) - any_logarithm(product);
+    return ((z - 0.5) * logarithm(z) - z + HALF_LN_2PI + series) - logarithm(product);
 }
 
 /* The coefficients of PPND16 (Wichura 1988, AS 241): numerators and denominators for centre, tail and far tail. */
@@ -433,18 +439,22 @@ static void pool_all(const uint64_t *keys, const double *P, int64_t *counts, dou
 }
 
 FOR_EACH_PROCESSOR
-static void all_logarithms(const double *x, double *y, Py_ssize_t n) {
-    for (Py_ssize_t i = 0; i < n; i++) y[i] = any_logarithm(x[i]);
+static void all_logarithms(const double *restrict x, double *restrict y, Py_ssize_t n) {
+    for (Py_ssize_t i = 0; i < n; i++) y[i] = logarithm(x[i]);
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!(x[i] >= 0x1p-1022 && x[i] < INFINITY)) y[i] = any_logarithm(x[i]);
 }
 
 FOR_EACH_PROCESSOR
-static void all_exponentials(const double *x, double *y, Py_ssize_t n) {
+static void all_exponentials(const double *restrict x, double *restrict y, Py_ssize_t n) {
     for (Py_ssize_t i = 0; i < n; i++) y[i] = any_exponential(x[i]);
 }
 
 FOR_EACH_PROCESSOR
-static void all_log_gammas(const double *x, double *y, Py_ssize_t n) {
+static void all_log_gammas(const double *restrict x, double *restrict y, Py_ssize_t n) {
     for (Py_ssize_t i = 0; i < n; i++) y[i] = log_gamma_of(x[i]);
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!(x[i] >= 0x1p-1000 && x[i] <= 0x1p1000)) y[i] = NAN;
 }
 
 static const char DOUBLES[] = "d", INTEGERS[] = "lq", KEYS[] = "LQ";

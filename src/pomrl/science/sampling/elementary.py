@@ -23,7 +23,7 @@ def exp(x: Numbers) -> Float[np.ndarray, "..."]:
 
 
 def log_gamma(x: Numbers) -> Float[np.ndarray, "..."]:
-    """Return log Γ(x), for x from 1e-300 to 1e300.
+    """Return log Γ(x); NaN outside 2^-1000 to 2^1000.
 
     Errors are a few ulps of the larger of 10 and the value.
     """

@@ -99,14 +99,16 @@ def _negative_exp(x: Numbers) -> Numbers:
 
 
 def log_gamma(x: Numbers) -> Numbers:
-    """Return log Γ(x) by Stirling's series, for x from 1e-300 to 1e300."""
+    """Return log Γ(x) by Stirling's series; NaN outside 2^-1000 to 2^1000."""
+    is_inside = (x >= 2.0**-1000) & (x <= 2.0**1000)
+    x = np.where(is_inside, x, 1.0)
     is_small = x < 10.0
     z, product = np.where(is_small, x + 10.0, x), np.ones_like(x)
     for k in range(10):
         product *= np.where(is_small, x + float(k), 1.0)
     inverse = 1.0 / z
     series = inverse * polynomial(STIRLING, inverse * inverse)
-    return ((z - 0.5) * log(z) - z + HALF_LN_2PI + series) - log(product)
+    return np.where(is_inside, ((z - 0.5) * log(z) - z + HALF_LN_2PI + series) - log(product), np.nan)
 
 
 def normal_quantile(u: Numbers) -> Numbers:
