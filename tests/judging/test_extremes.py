@@ -8,6 +8,7 @@ from tests.support.worlds import heavy_tailed
 from pomrl.judging.comparisons import closes_distance
 from pomrl.judging.estimates import mean
 from pomrl.judging.minima import (
+    Pairs,
     largest,
     may_be_best,
     minimum_difference,
@@ -91,6 +92,25 @@ def test_the_share_of_a_distance_has_fiellers_interval(rng):
     roots = np.roots([y**2 - bb, 2.0 * (tb - x * y), x**2 - tt])
     assert estimate.value == pytest.approx(x / y)
     assert estimate.interval(0.01) == pytest.approx(sorted(roots), abs=1e-6)
+
+
+def test_the_p_value_at_an_end_of_a_ratio_is_half_the_error(rng):
+    a, b = 1.0 + heavy_tailed(rng, 1500).reshape(2, 250, 3)
+    estimate = minimum_ratio(a, b)
+    for error in (0.05, 0.0004):
+        for side, end in enumerate(estimate.interval(error)):
+            assert estimate.p_values(end)[side] == pytest.approx(error / 2, rel=1e-12)
+            assert len({estimate.p_values(end + shift)[side] > error / 2 for shift in (-1e-14, 1e-14)}) == 2
+
+
+def test_moments_are_those_of_single_sums(rng):
+    a, b = heavy_tailed(rng, 600).reshape(2, 100, 3)
+    pairs = Pairs.from_samples(a, b[:, :2])
+    x, y = a - a.mean(0), (b - b.mean(0))[:, :2]
+    for order, moments in ((2, pairs.second), (3, pairs.third), (4, pairs.fourth)):
+        for k, moment in enumerate(moments):
+            expected = (x[:, :, None] ** (order - k) * y[:, None] ** k).mean(0)
+            np.testing.assert_allclose(np.broadcast_to(moment, expected.shape), expected, rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.parametrize("runs", [50, 300])

@@ -9,9 +9,12 @@ from tests.support.sample_models import (
 )
 
 from pomrl.science.mdp import (
+    ACCURATE_GAMMA_EVAL,
     LOSS_ERROR,
     MAX_GAMMA_EVAL,
+    Criterion,
     expected_rewards,
+    loss_error,
     planning_loss,
     policy_value,
     random_chain_mdp,
@@ -109,3 +112,24 @@ def test_losses_at_the_largest_gamma_eval_are_as_accurate_as_promised() -> None:
         exact = np.abs(exact_value(P, R, best, gamma) - exact_value(P, R, other, gamma)).max()
         found = planning_loss(P[None], R[None], other[None, None], gamma)[0, 0]
         assert abs(float(exact) - found) <= LOSS_ERROR
+
+
+@pytest.mark.parametrize("gamma", [0.9, ACCURATE_GAMMA_EVAL, 0.9999, MAX_GAMMA_EVAL])
+def test_a_loss_that_ties_hide_is_at_most_the_error_as_stated(gamma: float) -> None:
+    """State 0 goes to state 1, or to 2 for 0.1 less; state 2 pays that back and e more, and both return.
+
+    Choosing state 1 loses gamma e / (1 - gamma^2).
+    """
+    errors = np.geomspace(1e-15, 1e-5, 101)
+    P, R = np.zeros((len(errors), 3, 2, 3)), np.full((len(errors), 3, 2), 0.5)
+    P[:, 0, 0, 1] = P[:, 0, 1, 2] = P[:, 1:, :, 0] = 1.0
+    R[:, 0, 1] -= 0.1
+    R[:, 2] += 0.1 / gamma + errors[:, None]
+    first = np.zeros((len(errors), 1, 3), int)
+    lost = gamma * errors / (1.0 - gamma**2)
+    error = np.abs(Criterion(gamma).planning_loss(P, R, first)[:, 0] - lost)
+    assert error.max() <= loss_error(gamma)
+    if gamma <= ACCURATE_GAMMA_EVAL:
+        assert error.max() <= LOSS_ERROR
+    else:
+        assert error.max() > LOSS_ERROR

@@ -11,7 +11,7 @@ import pytest
 from scipy import special, stats
 
 from pomrl.science.randomness import GeneratorsOfRuns, Stream, fold, generator, task_keys
-from pomrl.science.sampling import draws, reference
+from pomrl.science.sampling import draws, elementary, reference
 from pomrl.science.tasks.random_chains import Dirichlet
 
 built = pytest.mark.skipif(not draws.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
@@ -81,6 +81,41 @@ def test_elementary_functions_are_those_of_scipy_to_a_few_units_in_the_last_plac
     np.testing.assert_allclose(reference.exp(-x), np.where(x < 707, np.exp(-x), 0.0), rtol=4e-16)
     u = np.concatenate([rng.random(MANY), 2.0 ** -rng.uniform(1, 53, MANY), 1 - 2.0 ** -rng.integers(1, 53, 100)])
     np.testing.assert_allclose(reference.normal_quantile(u), special.ndtri(u), rtol=2e-15, atol=1e-16)
+
+
+SPECIAL = np.array([0.0, -0.0, -1.0, 5e-324, 1e-310, 2.0**-1022, 1.0, 10.0, 1e308, np.inf, -np.inf, np.nan])
+
+
+@built
+@pytest.mark.parametrize("function", [elementary.log, elementary.exp, elementary.log_gamma])
+def test_elementary_functions_have_the_same_bits_in_c_and_in_numpy(function: Callable[[np.ndarray], np.ndarray]):
+    rng = np.random.default_rng(1)
+    x = np.concatenate([SPECIAL, 10.0 ** rng.uniform(-323, 308, MANY), rng.uniform(-800, 800, MANY)])
+    for argument in (x, x.reshape(-1, 2)[:, 0], np.array(2.5), np.empty((0, 3))):
+        ours, theirs = function(argument), in_numpy(partial(function, argument))
+        assert ours.shape == theirs.shape == argument.shape
+        assert ours.tobytes() == theirs.tobytes()
+
+
+def test_functions_of_logarithms_are_those_of_scipy():
+    rng = np.random.default_rng(2)
+    x, y = rng.uniform(-50, 50, (2, MANY, 8))
+    positive = 10.0 ** rng.uniform(-250, 8, MANY)
+    np.testing.assert_allclose(elementary.log_gamma(positive), special.gammaln(positive), rtol=2e-15, atol=1e-14)
+    np.testing.assert_allclose(elementary.power(positive, -0.2), positive**-0.2, rtol=5e-14)
+    np.testing.assert_allclose(elementary.cube_root(x), np.cbrt(x), rtol=2e-15)
+    np.testing.assert_allclose(elementary.softmax(x), special.softmax(x, axis=-1), rtol=5e-15)
+    np.testing.assert_allclose(elementary.log_sum_exp(x), special.logsumexp(x, axis=-1), rtol=2e-15, atol=1e-15)
+    np.testing.assert_allclose(elementary.log_add_exp(x, y), np.logaddexp(x, y), rtol=2e-15, atol=3e-16)
+    np.testing.assert_allclose(elementary.expit(x), special.expit(x), rtol=2e-15)
+    np.testing.assert_allclose(elementary.log_expit(x), special.log_expit(x), rtol=2e-15, atol=3e-16)
+
+
+def test_powers_and_logarithms_have_limits_at_zero():
+    assert elementary.power(np.array([0.0, 1.0]), 0.2).tolist() == [0.0, 1.0]
+    assert elementary.log(np.array([0.0, 1.0])).tolist() == [-np.inf, 0.0]
+    assert elementary.exp(np.array([-np.inf, 0.0, np.inf])).tolist() == [0.0, 1.0, np.inf]
+    assert elementary.cube_root(np.array([0.0, -8.0])) == pytest.approx([0.0, -2.0])
 
 
 def test_uniform_numbers_are_inside_the_unit_interval():
@@ -299,6 +334,9 @@ def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
             "frequencies must have items of",
         ),
         ("pooled_trajectories", (keys, model, *sums, 2, -1, 4, 6, 3, 1), "batches must be .* got -1"),
+        ("log", (row, row[:1].copy(), 24), "y must have 24 items, got 12"),
+        ("exp", (row, row.copy(), -1), "n must be .* got -1"),
+        ("log_gamma", (row.astype(np.float32), row.copy(), 24), "x must have items of a format .*, got 'f'"),
     ]
 
 

@@ -21,11 +21,24 @@ LossNorm = Literal["max", "mean"]
 """Norm over states of a loss: the worst state, or the mean."""
 
 LOSS_ERROR = 1e-6
-"""Largest rounding error of a planning loss, for rewards in [0, 1]."""
+"""Largest error of a planning loss up to `ACCURATE_GAMMA_EVAL`, for rewards in [0, 1]."""
+
+ACCURATE_GAMMA_EVAL = 1.0 - sqrt(2.0 * action_ties.ROUNDING_SHARE / LOSS_ERROR)
+"""The gamma_eval at which `loss_error` is `LOSS_ERROR`, 0.999."""
 
 MAX_GAMMA_EVAL = 1.0 - sqrt(np.finfo(float).eps / LOSS_ERROR)
-"""Largest gamma_eval of meaningful losses, about 0.999985: rounding errors eps / (1 - gamma_eval)^2 reach `LOSS_ERROR`.
+"""Largest gamma_eval of meaningful losses, about 0.999985: even without ties, rounding errors
+eps / (1 - gamma_eval)^2 reach `LOSS_ERROR`, and `loss_error` is 0.0045.
 """
+
+
+def loss_error(gamma_eval: float) -> float:
+    """Return the largest error of a planning loss, for rewards in [0, 1].
+
+    It is 1e-12 / (1 - gamma_eval)^2. An action may gain up to 1e-12 / (1 - gamma_eval) in each step and count as tied
+    (`solvers.action_ties`). In an example with three states the error is 2e-13 / (1 - gamma_eval)^2.
+    """
+    return 2.0 * action_ties.ROUNDING_SHARE / (1.0 - gamma_eval) ** 2
 
 
 def random_chain_mdp(
@@ -69,10 +82,9 @@ def check_gamma_eval(gamma_eval: float) -> None:
     if not 0.0 <= gamma_eval < 1.0:
         raise ValueError(f"gamma_eval must be in [0, 1), got {gamma_eval!r}")
     if gamma_eval > MAX_GAMMA_EVAL:
-        error = np.finfo(float).eps / (1.0 - gamma_eval) ** 2
         raise ValueError(
             f"gamma_eval must be at most {MAX_GAMMA_EVAL:.8f}, got {gamma_eval!r}: rounding errors of losses would "
-            f"be about {error:.1g}, not {LOSS_ERROR:g}"
+            f"reach {loss_error(gamma_eval):.1g}"
         )
 
 
