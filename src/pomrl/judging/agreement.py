@@ -10,7 +10,7 @@ from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import verdict_label
 
 TOLERANCE = 1e-9
-"""The relative and absolute tolerance for numbers computed on different processors."""
+"""The relative and absolute tolerance for numbers of other processors than x86-64; there they are equal."""
 
 
 @dataclass(frozen=True)
