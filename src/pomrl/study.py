@@ -50,9 +50,12 @@ from pomrl.judging.comparisons import smaller_best as smaller_best
 from pomrl.judging.comparisons import smaller_minimum as smaller_minimum
 from pomrl.judging.comparisons import under as under
 from pomrl.judging.estimates import Exact as Exact
+from pomrl.judging.estimates import Rate as Rate
 from pomrl.judging.estimates import ScalarEstimate as ScalarEstimate
 from pomrl.judging.estimates import Student as Student
 from pomrl.judging.estimates import mean as mean
+from pomrl.judging.estimates import mean_difference as mean_difference
+from pomrl.judging.estimates import rate as rate
 from pomrl.judging.estimates import smooth as smooth
 from pomrl.judging.judgements import Judgement as Judgement
 from pomrl.judging.judgements import Judgements as Judgements

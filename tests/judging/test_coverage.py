@@ -8,7 +8,7 @@ from scipy import stats
 from tests.support.worlds import heavy_tailed, table_of
 
 from pomrl.judging.comparisons import best_grows
-from pomrl.judging.estimates import mean
+from pomrl.judging.estimates import mean, mean_difference
 from pomrl.judging.minima import minimum_difference, ratio
 from pomrl.results.result import Result
 
@@ -32,7 +32,7 @@ def population() -> np.ndarray:
 class TestCoverage:
     def test_of_a_mean_of_normal_differences_is_nominal(self):
         rng = np.random.default_rng(0)
-        estimates = [mean(rng.normal(0.3, 1.0, 20)) for _ in range(REPLICATIONS)]
+        estimates = [mean_difference(rng.normal(0.3, 1.0, 20), np.zeros(20)) for _ in range(REPLICATIONS)]
         assert NOMINAL.ppf(0.001) <= misses(0.3, estimates) <= NOMINAL.ppf(0.999)
 
     def test_of_heavy_tailed_pairs(self):

@@ -15,18 +15,19 @@ from pomrl.judging.comparisons import (
     rank_correlation,
     slope,
 )
-from pomrl.judging.estimates import correlation, mean, smooth
+from pomrl.judging.estimates import correlation, mean, mean_difference, rate, smooth
 from pomrl.judging.minima import ratio
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.result import Result
 
 
 class TestEstimates:
-    def test_a_mean_of_pairs_is_the_paired_t_test(self):
+    def test_a_mean_of_symmetric_differences_is_the_paired_t_test(self):
         rng = np.random.default_rng(0)
-        a, b = heavy_tailed(rng, 30), heavy_tailed(rng, 30)
+        a, half = heavy_tailed(rng, 30), heavy_tailed(rng, 15)
+        b = a + 0.3 + np.concatenate([half, -half])
         theirs = stats.ttest_rel(a, b)
-        found = mean(a - b)
+        found = mean_difference(a, b)
         assert (found.lower, found.upper) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
         assert 2 * min(found.p_values(0.0)[0], found.p_values(0.0)[1]) == pytest.approx(theirs.pvalue)
 
@@ -34,7 +35,7 @@ class TestEstimates:
     def test_the_ends_of_an_interval_are_where_the_p_values_turn(self, runs):
         rng = np.random.default_rng(1)
         a, b = 1.0 + heavy_tailed(rng, runs), 1.0 + heavy_tailed(rng, runs)
-        for found in (mean(a - b), mean(a), ratio(a, b)):
+        for found in (mean_difference(a, b), mean(a), ratio(a, b)):
             for error in (0.05, 0.001):
                 lower, upper = found.interval(error)
                 assert found.p_values(lower)[0] == pytest.approx(error / 2, rel=1e-3)
@@ -55,9 +56,19 @@ class TestEstimates:
         c = skewness / np.sqrt(2000) - drift * statistic
         assert statistic + c * statistic**2 / 3 + c**2 * statistic**3 / 27 + c / 6 == pytest.approx(-t)
 
+    @pytest.mark.parametrize("runs", [10, 99])
+    def test_fewer_than_100_skewed_differences_have_halls_interval_without_drift(self, runs):
+        sample = np.random.default_rng(8).lognormal(sigma=0.6, size=runs)
+        lower, upper = mean_difference(sample, np.zeros(runs)).interval(0.01)
+        t, error = stats.t.ppf(1 - 0.01 / 2, runs - 1), sample.std(ddof=1) / np.sqrt(runs)
+        assert sample.mean() - lower == pytest.approx(t * error)
+        c, statistic = stats.skew(sample) / np.sqrt(runs), (sample.mean() - upper) / error
+        assert c > 0.1
+        assert statistic + c * statistic**2 / 3 + c**2 * statistic**3 / 27 + c / 6 == pytest.approx(-t)
+
     def test_a_smooth_function_has_the_error_and_the_skewness_of_its_influence(self):
         sample = heavy_tailed(np.random.default_rng(8), 2000)
-        found, expected = smooth(lambda means: means, sample), mean(sample)
+        found, expected = smooth(lambda means: means, sample), mean_difference(sample, np.zeros(2000))
         assert found.deviation == pytest.approx(expected.deviation)
         assert found.skewness.value == pytest.approx(expected.skewness.value)
         assert found.skewness.drift == pytest.approx(expected.skewness.drift)
@@ -97,8 +108,9 @@ class TestEstimates:
         assert rank_correlation(np.ones((2, 3))).tolist() == [0.0, 0.0]
 
     def test_runs_that_are_all_alike_leave_no_doubt(self):
-        assert Part("", mean(np.full(20, -0.1)), below=0.0).verdict() is Verdict.HOLDS
-        assert Part("", mean(np.full(20, 0.1)), below=0.0).verdict() is Verdict.DOES_NOT_HOLD
+        losses = heavy_tailed(np.random.default_rng(5), 20)
+        assert less(losses, losses + 0.1, "").verdict() is Verdict.HOLDS
+        assert less(losses + 0.1, losses, "").verdict() is Verdict.DOES_NOT_HOLD
 
     def test_what_is_always_equal_refutes_nothing(self):
         same, growing = (
@@ -112,9 +124,54 @@ class TestEstimates:
 
 @pytest.mark.parametrize("value", [0.1, 0.3, 0.7])
 def test_equal_losses_are_on_neither_side_of_their_value(value: float) -> None:
-    # Their mean over 20 runs may be one bit below the value.
-    assert mean(np.full(20, value)).p_values(value) == (1.0, 1.0)
-    assert mean(np.full(20, value)).p_values(value + 0.1) == (1.0, 0.0)
+    # Their mean over 60 runs may be one bit below the value.
+    assert mean(np.full(60, value)).p_values(value) == (1.0, 1.0)
+    assert mean(np.full(60, value)).p_values(value + 0.1) == (1.0, 0.0)
+
+
+class TestRates:
+    def test_ten_successes_of_ten_do_not_show_more_than_95_percent(self):
+        for estimate in (rate(np.ones(10, bool)), mean(np.ones(10)), mean(np.ones(10, bool))):
+            part = Part("share of successes", estimate, above=0.95)
+            assert part.verdict() is Verdict.UNDECIDED
+            assert part.p_hold == pytest.approx(0.95**10)
+            assert not estimate.is_constant
+
+    @pytest.mark.parametrize("successes", [0, 3, 10, 25])
+    def test_intervals_and_p_values_are_scipys(self, successes):
+        sample = np.arange(25) < successes
+        theirs = [stats.binomtest(successes, 25, 0.4, side).pvalue for side in ("greater", "less")]
+        assert rate(sample).p_values(0.4) == pytest.approx(theirs)
+        interval = stats.binomtest(successes, 25).proportion_ci(0.99, "exact")
+        assert rate(sample).interval(0.01) == pytest.approx((interval.low, interval.high))
+        assert mean(sample.astype(float)) == rate(sample)
+
+    @pytest.mark.parametrize("threshold", [0.02, 0.5, 0.95])
+    def test_no_rate_at_its_threshold_errs_more_often_than_promised(self, threshold):
+        for n in (1, 10, 60):
+            p = np.array([rate(np.arange(n) < k).p_values(threshold) for k in range(n + 1)])
+            probability = stats.binom.pmf(np.arange(n + 1), n, threshold)[:, None]
+            for level in (0.025, 1e-4):
+                assert (((p <= level) * probability).sum(0) <= level).all()
+
+    def test_impossible_rates_are_excluded_for_certain(self):
+        assert rate(np.zeros(10)).p_values(-0.1) == (0.0, 1.0)
+        assert rate(np.ones(10)).p_values(1.1) == (1.0, 0.0)
+
+    def test_other_numbers_are_refused(self):
+        with pytest.raises(ValueError, match=r"must be 0 or 1, got 0\.5"):
+            rate(np.array([0.0, 0.5, 1.0]))
+
+
+def test_digits_of_100_runs_or_more_are_those_of_the_published_claims():
+    """The numbers are from version 1 of the rule, which did not correct fewer runs."""
+    rng = np.random.default_rng(20)
+    a, b = rng.lognormal(0, 1, 100), rng.gamma(0.4, 2.5, 100)
+    difference, relative = mean_difference(a, b), ratio(a, b + 1.0)
+    assert f"{difference.p_values(0.5)[0]:.12g}" == "0.89942957976"
+    assert [f"{end:.12g}" for end in difference.interval(1e-4)] == ["-1.35219537716", "1.8820693711"]
+    assert f"{relative.p_values(0.5)[1]:.12g}" == "3.25540829861e-07"
+    assert relative.interval(1e-4) == pytest.approx((-0.69568086289, 0.259806377116), abs=1e-9)
 
 
 def test_a_sample_with_a_number_that_is_not_finite_is_unknown():

@@ -15,7 +15,7 @@ from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.estimates import Exact
 from pomrl.judging.judgements import read_published
 from pomrl.judging.verdict import Verdict, judge_part
-from pomrl_studies.pomrl2023.claims import planning_accuracy, theory
+from pomrl_studies.pomrl2023.claims import planning_accuracy
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 OF_NO_SWEEP: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if not claim.sweeps}
@@ -63,14 +63,6 @@ class TestTheorem3:
         part = OF_NO_SWEEP["T.1"].parts(simulations)[number]
         assert part.estimate.value == pytest.approx(1.0 - (1.0 - of_a_pair) ** (S * A), rel=1e-9)
         assert round(part.estimate.value, 3) == found
-
-    def test_p_values_of_a_coverage_are_binomial(self) -> None:
-        coverage = theory.Coverage(0.9, 200)
-        tail = sum(stats.binom.pmf(k, 200, 0.95) for k in range(181))
-        np.testing.assert_allclose(coverage.p_values(0.95)[1], tail)
-        np.testing.assert_allclose(
-            coverage.p_values(0.8)[0], sum(stats.binom.pmf(k, 200, 0.8) for k in range(180, 201))
-        )
 
 
 class TestLearnedSimilarity:

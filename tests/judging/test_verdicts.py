@@ -10,7 +10,7 @@ from tests.support.worlds import BY_ID, heavy_tailed
 
 from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
-from pomrl.judging.estimates import Correlation, Student, mean
+from pomrl.judging.estimates import Correlation, Student
 from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range, judge_part
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
@@ -67,7 +67,7 @@ class TestVerdicts:
     def test_false_verdicts_on_a_compound_claim_are_rare(self):
         """All parts are at the very edge of truth: a verdict on the claim is false."""
         rng = np.random.default_rng(6)
-        parts = [[Part("", mean(rng.normal(size=15)), below=0.0) for _ in range(4)] for _ in range(500)]
+        parts = [[less(rng.normal(size=15), rng.normal(size=15), "") for _ in range(4)] for _ in range(500)]
         wrong = sum(by_itself(of) is not OPEN for of in parts)
         assert stats.binom(500, 0.025).ppf(0.01) <= wrong <= stats.binom(500, 0.05).ppf(0.999)
 

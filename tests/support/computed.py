@@ -36,9 +36,8 @@ SMALL = "small"
 _FILES = {
     "study.yaml": "title: A sweep of the paper by itself\n",
     "claims.py": '''
-from pomrl_studies.pomrl2023.claims.theory import Coverage
 from pomrl_studies.pomrl2023.theory.simulations import MODEL_ERROR_COVERAGE
-from pomrl.study import Part, claim, less
+from pomrl.study import Part, Rate, claim, less
 
 
 @claim("A.5", "initial_similarity", figures=("initial_similarity",))
@@ -57,7 +56,7 @@ def bounds_hold(simulated):
 
     Theorem 3, App. D: "with probability at least 1 - delta".
     """
-    share = Coverage(simulated["coverage"].min(), int(simulated["sequences"].min()))
+    share = Rate(simulated["coverage"].min(), int(simulated["sequences"].min()))
     return [Part("share of sequences", share, above=0.95)]
 ''',
     "pages/notes.md": "# Notes\n\n<!-- count -->\n<!-- end of count -->\n",

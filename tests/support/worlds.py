@@ -20,7 +20,7 @@ from pomrl.results.sweep_results import SweepResults
 from pomrl.science.experiment import tables as experiment_tables
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), 0.99])
-RUNS = 40
+RUNS = 60
 
 PAPER, BEYOND = find("pomrl2023"), find("beyond")
 """Two shipped studies."""

@@ -145,6 +145,11 @@ class JudgedClaim:
         if self.is_provisional:
             return f"fewer than {self.needed:,} runs are stored"
         comparison = decisive(self.parts)
+        if comparison.runs < comparison.min_runs:
+            return (
+                f"{comparison.compared}: an estimate of this kind must have at least {comparison.min_runs} runs, "
+                f"got {comparison.runs}"
+            )
         too_wide = (
             f"{comparison.compared}: {comparison.found} after {self.runs:,} runs, an interval that is too wide to tell"
         )

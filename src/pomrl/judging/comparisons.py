@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pomrl.judging.estimates import Count, ScalarEstimate, check_samples, correlation, mean
+from pomrl.judging.estimates import Count, ScalarEstimate, check_samples, correlation, mean_difference
 from pomrl.judging.minima import may_be_best, minimum_difference, minimum_ratio, ratio, smaller_best_gamma
 from pomrl.judging.verdict import INTEREST_SHARE, Part
 from pomrl.results.result import LossPerRun, Result
@@ -36,8 +36,7 @@ def below_zero(description: str, estimate: ScalarEstimate, comparator: float) ->
 
 def less(a: LossPerRun, b: LossPerRun, description: str) -> Part:
     """Claim mean(a) < mean(b)."""
-    check_samples(a, b)
-    return below_zero(description, mean(a - b), b.mean())
+    return below_zero(description, mean_difference(a, b), b.mean())
 
 
 def less_in_shares(a: LossPerRun, b: LossPerRun, whole: LossPerRun, description: str) -> Part:

@@ -1,19 +1,27 @@
 """Estimates over runs, with intervals and p-values.
 
+- Rates, which are means of 0 and 1: binomial tests and Clopper and Pearson's interval. Ten successes of ten are no
+  known number.
 - Smooth functions of mean losses: Student's interval with the jackknife standard error.
 - Ratios of means, minima of means over a grid, and gamma*: paired t tests (`pomrl.judging.minima`).
 - Correlations of gamma* with an index: the percentile bootstrap over runs.
 - Counts of true statements: Holm's correction of p-values.
 - `Exact` numbers: no interval.
 
-From `MIN_SKEWNESS_RUNS` runs on, t is corrected for skewness as in Hall (1992, "On the removal of skewness by
-transformation", JRSS B 54). Sample skewness is correlated with t: its regression on t, with slope
-max(0, kurtosis - 1.5 skewness^2) / n, is subtracted first. Of plain and corrected t, the more conservative one is used,
-because heavy tails make the corrected one too large.
+t is corrected for skewness as in Hall (1992, "On the removal of skewness by transformation", JRSS B 54). Sample
+skewness is correlated with t: from `MIN_DRIFT_RUNS` runs on, its regression on t is subtracted first. The slope is
+max(0, kurtosis - 1.5 skewness^2) / n. Of plain and corrected t, the more conservative one is used, because heavy tails
+make the corrected one too large.
 
 `benchmarks.error_rates` simulates errors at the threshold, with 100 to 4000 runs of real losses. Errors of t tests were
 at most 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5, and 1.8 times 1e-6. Errors of the uncorrected
 bootstrap reached 17 times 1e-4, where a tie of two skewed losses decides the sign.
+
+With 10 to 100 runs it simulates tables of eight claims, each at its threshold, and an error of 5 % for any verdict.
+Tables err in at most .05 if pairs are alike (lognormal, exponential or normal losses). Lognormal less normal losses err
+in .11, .12, .11, .09 and .07 with 10, 20, 50, 99 and 100 runs. Lognormal means against a number err in .09, .07 and .06
+with 50, 99 and 100 runs. Without the correction it was .45, .38, .30 and .21 with 10, 20, 50 and 99 runs. Rates of .95
+err in at most .02.
 """
 
 from abc import ABC, abstractmethod
@@ -23,8 +31,8 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
-from scipy.special import stdtr, stdtrit
+from jaxtyping import Float, Shaped
+from scipy.special import bdtr, bdtrc, betaincinv, stdtr, stdtrit
 
 from pomrl.results.intervals import (
     ERROR_RATE,
@@ -39,8 +47,14 @@ from pomrl.science.sampling import elementary
 MIN_INTERVAL_RUNS = 10
 """The smallest number of runs for an interval; means of fewer losses are far from normally distributed."""
 
-MIN_SKEWNESS_RUNS = 100
-"""The smallest number of runs to correct skewness, and to draw resamples from a normal distribution."""
+MIN_LEVEL_RUNS = 50
+"""The smallest number of runs to compare a mean with a number; fewer skewed losses often miss the tail."""
+
+MIN_DRIFT_RUNS = 100
+"""The smallest number of runs to correct the drift of skewness; with fewer runs this costs a fifth of the power."""
+
+MIN_NORMAL_RUNS = 100
+"""The smallest number of runs to draw resamples from a normal distribution."""
 
 PRECISE_RUNS = 1000
 """The smallest number of runs for more resamples, because claims with many runs are judged at small errors."""
@@ -74,8 +88,13 @@ class ScalarEstimate(ABC):
         return False
 
     @property
+    def min_runs(self) -> int:
+        """The smallest number of runs for an interval and a verdict."""
+        return MIN_INTERVAL_RUNS
+
+    @property
     def is_possible(self) -> bool:
-        return self.runs >= MIN_INTERVAL_RUNS
+        return self.runs >= self.min_runs
 
     @property
     def is_known(self) -> bool:
@@ -124,8 +143,8 @@ class Exact(ScalarEstimate):
     runs: int = 0
 
     @property
-    def is_possible(self) -> bool:
-        return True
+    def min_runs(self) -> int:
+        return 0
 
     @property
     def is_known(self) -> bool:
@@ -139,6 +158,28 @@ class Exact(ScalarEstimate):
 
 
 @dataclass(frozen=True)
+class Rate(ScalarEstimate):
+    """A share of runs, with binomial p-values and Clopper and Pearson's interval."""
+
+    is_discrete = True
+
+    @property
+    def successes(self) -> int:
+        return round(self.value * self.runs)
+
+    def _p_values(self, threshold: float) -> tuple[float, float]:
+        at_most = float(bdtrc(self.successes - 1, self.runs, np.clip(threshold, 0.0, 1.0))) if self.successes else 1.0
+        at_least = float(bdtr(self.successes, self.runs, np.clip(threshold, 0.0, 1.0)))
+        return (0.0 if threshold < 0.0 else at_most), (0.0 if threshold > 1.0 else at_least)
+
+    def _interval(self, error: float) -> tuple[float, float]:
+        failures = self.runs - self.successes
+        lower = betaincinv(self.successes, failures + 1, error / 2) if self.successes else 0.0
+        upper = betaincinv(self.successes + 1, failures, 1.0 - error / 2) if failures else 1.0
+        return float(lower), float(upper)
+
+
+@dataclass(frozen=True)
 class Skewness:
     """The skewness of a mean over n runs, and its dependence on t."""
 
@@ -149,8 +190,9 @@ class Skewness:
 
     @staticmethod
     def from_moments(second: np.ndarray, third: np.ndarray, fourth: np.ndarray, n: int) -> "Skewness":
-        value = third / (second * np.sqrt(second)) if n >= MIN_SKEWNESS_RUNS else np.zeros_like(third)
-        drift = np.maximum(0.0, fourth / second**2 - 3.0 - 1.5 * value**2) if n >= MIN_SKEWNESS_RUNS else value
+        value = third / (second * np.sqrt(second))
+        excess = fourth / second**2 - 3.0 - 1.5 * value**2
+        drift = np.maximum(0.0, excess) if n >= MIN_DRIFT_RUNS else np.zeros_like(value)
         return Skewness(value / np.sqrt(n), drift / n)
 
     def __neg__(self) -> "Skewness":
@@ -169,6 +211,12 @@ class Student(ScalarEstimate):
     """The standard error; 0 if all runs are equal, NaN with too few runs."""
     skewness: Skewness = Skewness()
     """The skewness of the runs' influence on the estimate."""
+    is_level: bool = False
+    """Whether a mean is compared with a number, so that the skewness of pairs does not cancel."""
+
+    @property
+    def min_runs(self) -> int:
+        return MIN_LEVEL_RUNS if self.is_level else MIN_INTERVAL_RUNS
 
     @property
     def is_constant(self) -> bool:
@@ -291,33 +339,65 @@ def check_samples(*samples: object) -> None:
             raise TypeError(f"a comparison must have arrays over runs, got {name}; leave out .mean()")
 
 
-def mean(sample: Float[np.ndarray, " n"]) -> Student:
-    """Estimate the mean over runs."""
+def mean(sample: Float[np.ndarray, " n"]) -> Student | Rate:
+    """Estimate a mean over runs, to compare it with a number.
+
+    A sample of 0 and 1 only is a `rate`, also if all runs are equal. Other samples need `MIN_LEVEL_RUNS`. Compare runs
+    in pairs with `mean_difference`.
+    """
     check_samples(sample)
+    if np.isin(sample, (0, 1)).all():
+        return rate(sample)
     value = sample.mean()
-    return _student(float(value), sample - value)
+    return _student(float(value), sample - value, is_level=True)
+
+
+def mean_difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> Student:
+    """Estimate mean(a) - mean(b) over pairs of runs.
+
+    A difference that is equal in all runs is a known number.
+    """
+    check_samples(a, b)
+    value = (a - b).mean()
+    return _student(float(value), a - b - value, is_level=False)
+
+
+def rate(successes: Shaped[np.ndarray, " n"]) -> Rate:
+    """Estimate the share of runs with a success, from 0 and 1.
+
+    Raises:
+        ValueError: A number is neither 0 nor 1.
+    """
+    check_samples(successes)
+    others = successes[~np.isin(successes, (0, 1))]
+    if len(others):
+        raise ValueError(f"the numbers of a rate must be 0 or 1, got {others[0]}")
+    return Rate(float(successes.mean()), len(successes))
 
 
 def smooth(statistic: Statistic, sample: Sample) -> Student:
-    """Estimate a smooth function of means, with the jackknife standard error."""
+    """Estimate a smooth function of means, with the jackknife standard error.
+
+    It is compared with a number, so it needs `MIN_LEVEL_RUNS`.
+    """
     n, means = len(sample), sample.mean(0, keepdims=True)
     value = statistic(means).item()
-    if n < MIN_INTERVAL_RUNS or not np.isfinite(value):
-        return Student(value, n, np.nan)
+    if n < MIN_LEVEL_RUNS or not np.isfinite(value):
+        return Student(value, n, np.nan, is_level=True)
     batches = (sample[start : start + MAX_RESAMPLES_AT_ONCE] for start in range(0, n, MAX_RESAMPLES_AT_ONCE))
     influence = np.concatenate([-(n - 1) * statistic((n * means - batch) / (n - 1)) for batch in batches])
-    return _student(value, influence - influence.mean())
+    return _student(value, influence - influence.mean(), is_level=True)
 
 
-def _student(value: float, influence: Float[np.ndarray, " n"]) -> Student:
+def _student(value: float, influence: Float[np.ndarray, " n"], *, is_level: bool) -> Student:
     n = len(influence)
     if n < MIN_INTERVAL_RUNS:
-        return Student(value, n, np.nan)
+        return Student(value, n, np.nan, is_level=is_level)
     second, third, fourth = (np.asarray(power.mean()) for power in powers(influence)[2:])
     deviation = float(np.sqrt(second / (n - 1)))
     if deviation <= NO_SPREAD * max(1.0, abs(value)):  # equal losses up to rounding
-        return Student(0.0 if abs(value) <= NO_SPREAD else value, n, 0.0)
-    return Student(value, n, deviation, Skewness.from_moments(second, third, fourth, n))
+        return Student(0.0 if abs(value) <= NO_SPREAD else value, n, 0.0, is_level=is_level)
+    return Student(value, n, deviation, Skewness.from_moments(second, third, fourth, n), is_level)
 
 
 def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Correlation:
@@ -325,7 +405,7 @@ def correlation(statistic: Statistic, sample: Float[np.ndarray, "n _k"]) -> Corr
     value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
     if n < MIN_INTERVAL_RUNS:
         return Correlation(value, n, np.full(RESAMPLES_OF_CLAIMS, np.nan))
-    if n < MIN_SKEWNESS_RUNS:
+    if n < MIN_NORMAL_RUNS:
         return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES_OF_CLAIMS)))
     resamples = RESAMPLES_OF_CLAIMS if n < PRECISE_RUNS else RESAMPLES_OF_PRECISE_CLAIMS
     distribution = [statistic(means) for means in normal_means(sample, resamples, MAX_RESAMPLES_AT_ONCE, 0)]

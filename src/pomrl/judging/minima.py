@@ -199,6 +199,10 @@ class Largest(ScalarEstimate):
     estimates: tuple[ScalarEstimate, ...]
 
     @property
+    def min_runs(self) -> int:
+        return max(estimate.min_runs for estimate in self.estimates)
+
+    @property
     def is_known(self) -> bool:
         return all(estimate.is_known for estimate in self.estimates)
 

@@ -170,6 +170,8 @@ class Comparison(JudgementColumns):
     """Whether the verdict is `holds`, and the effect is smaller than one of interest."""
     p_hold: float = Field(default=1.0, exclude=True)
     p_refute: float = Field(default=1.0, exclude=True)
+    min_runs: int = Field(default=0, exclude=True)
+    """The smallest number of runs for a verdict on such a number."""
     deciding_runs: float = Field(default=inf, exclude=True)
     """The number of runs for a probable decision if the estimate does not change; infinite if unknown."""
 
@@ -191,6 +193,7 @@ class Comparison(JudgementColumns):
             is_small=part.is_claimed and part.verdict(error) is Verdict.HOLDS and part.is_small,
             p_hold=part.p_hold,
             p_refute=part.p_refute,
+            min_runs=part.estimate.min_runs,
         )
 
     def but(self, **changed: Any) -> "Comparison":

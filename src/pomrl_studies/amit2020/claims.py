@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from pomrl.study import (
     Exact,
+    LossPerRun,
     Part,
     Result,
     ScalarEstimate,
@@ -15,7 +16,7 @@ from pomrl.study import (
     best_is_between,
     claim,
     less,
-    mean,
+    mean_difference,
     ratio,
     smaller_minimum,
 )
@@ -113,7 +114,7 @@ def with_equal_data_l2_is_discounting(sweep: SweepResults) -> list[Part]:
     return [
         Part(
             f"L2 of {l2:g} and γ = {gamma:g}, absolute difference of losses",
-            mean(np.abs(sweep.at(l2=l2).regret - _regret_at(without, gamma))),
+            _mean_distance(sweep.at(l2=l2).regret, _regret_at(without, gamma)),
             below=1e-9,
         )
         for l2, gamma in EQUIVALENT_PENALTIES.items()
@@ -197,6 +198,11 @@ def _gain(losses: Result) -> Float[np.ndarray, " n"]:
 
 def _loss_ratio(losses: Result) -> ScalarEstimate:
     return ratio(losses.at_best_fixed(), losses.regret)
+
+
+def _mean_distance(a: LossPerRun, b: LossPerRun) -> ScalarEstimate:
+    """Estimate the mean of |a - b| over pairs of runs."""
+    return mean_difference(np.maximum(a, b), np.minimum(a, b))
 
 
 def _penalty_curves(sweep: SweepResults, n: int) -> Float[np.ndarray, "n weights"]:

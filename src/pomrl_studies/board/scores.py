@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.study import Interval, bootstrap_means, mean, percentile, ratio
+from pomrl.study import Interval, bootstrap_means, mean_difference, percentile, ratio
 from pomrl_studies.board.cells import Cell, common_cells
 from pomrl_studies.board.learner import Learner
 from pomrl_studies.board.losses import CellLosses
@@ -131,7 +131,7 @@ def _score_cell(row: CellLosses, shipped: Losses, learner: Learner) -> CellScore
 
 def compare(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> int:
     """Compare means: -1 if a is significantly smaller, 1 if larger, else 0."""
-    lower, upper = mean(a - b).interval(ERROR / len(common_cells()))
+    lower, upper = mean_difference(a, b).interval(ERROR / len(common_cells()))
     return int(lower > 0.0) - int(upper < 0.0)
 
 

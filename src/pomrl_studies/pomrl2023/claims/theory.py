@@ -1,12 +1,11 @@
 """Claims on Theorems 1 to 3, with counterexamples of known probability."""
 
-from dataclasses import dataclass
 from functools import partial
 from math import ceil, log, sqrt
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr, bdtrc, betaincinv
+from scipy.special import bdtr
 
 from pomrl.study import (
     EQUALITY_MARGIN,
@@ -14,8 +13,8 @@ from pomrl.study import (
     ROUNDING,
     Exact,
     Part,
+    Rate,
     Revision,
-    ScalarEstimate,
     Verdict,
     average_uncertainty,
     claim,
@@ -46,27 +45,6 @@ DELTA: float = MODEL_ERROR_COVERAGE.parameters["delta"]
 """The probability that a bound may fail."""
 
 
-@dataclass(frozen=True)
-class Coverage(ScalarEstimate):
-    """The share of sequences with a valid bound, and its Clopper-Pearson interval."""
-
-    @property
-    def is_possible(self) -> bool:
-        return True
-
-    def _interval(self, error: float) -> tuple[float, float]:
-        successes = round(self.value * self.runs)
-        lower = betaincinv(successes, self.runs - successes + 1, error / 2) if successes else 0.0
-        upper = betaincinv(successes + 1, self.runs - successes, 1.0 - error / 2) if successes < self.runs else 1.0
-        return float(lower), float(upper)
-
-    def _p_values(self, threshold: float) -> tuple[float, float]:
-        successes = round(self.value * self.runs)
-        p = float(np.clip(threshold, 0.0, 1.0))
-        at_most = float(bdtrc(successes - 1, self.runs, p)) if successes else 1.0
-        return at_most, 0.0 if threshold > 1.0 else float(bdtr(successes, self.runs, p))
-
-
 @theorem_claim(
     "T.1",
     title="the bound of Theorem 3 holds",
@@ -88,7 +66,7 @@ def bounds_hold(simulated: pd.DataFrame) -> list[Part]:
     Simulated coverage is reported for the worst setting, because the bound must hold in all.
     """
     worst = simulated.groupby("version").agg({"coverage": "min", "sequences": "first"}).to_dict("index")
-    share = Coverage(worst[REPAIRED]["coverage"], worst[REPAIRED]["sequences"])
+    share = Rate(worst[REPAIRED]["coverage"], worst[REPAIRED]["sequences"])
     label = (
         "simulated, up to 20 tasks: with x/(x + 1), share of sequences in the worst setting in which it holds "
         f"(as printed, with x/(2x + 1): {worst['as_printed']['coverage']:.3f})"
