@@ -14,8 +14,9 @@ max(0, kurtosis - 1.5 skewness^2) / n. Of plain and corrected t, the more conser
 make the corrected one too large.
 
 `benchmarks.error_rates` simulates errors at the threshold, with 100 to 4000 runs of real losses. Errors of t tests were
-at most 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5, and 1.8 times 1e-6. Errors of the uncorrected
-bootstrap reached 17 times 1e-4, where a tie of two skewed losses decides the sign.
+at most 1.3 times nominal errors of 1e-2 to 1e-4, 1.5 times 1e-5, and 1.8 times 1e-6. Without the drift, differences
+of real losses would err up to 1.8 times 1e-4, and 2.6 times 1e-5. Errors of the uncorrected bootstrap reached 17 times
+1e-4, where a tie of two skewed losses decides the sign.
 
 With 10 to 100 runs it simulates tables of eight claims, each at its threshold, and an error of 5 % for any verdict.
 Tables err in at most .05 if pairs are alike (lognormal, exponential or normal losses). Lognormal less normal losses err
@@ -51,7 +52,8 @@ MIN_LEVEL_RUNS = 50
 """The smallest number of runs to compare a mean with a number; fewer skewed losses often miss the tail."""
 
 MIN_DRIFT_RUNS = 100
-"""The smallest number of runs to correct the drift of skewness; with fewer runs this costs a fifth of the power."""
+"""The smallest number of runs to correct the drift of skewness. With fewer runs, this costs up to a quarter of the
+power."""
 
 MIN_NORMAL_RUNS = 100
 """The smallest number of runs to draw resamples from a normal distribution."""
