@@ -121,12 +121,62 @@ def _check(t: Numbers, arguments: BoundArguments, version: str, prior: str) -> N
         if value not in options:
             raise ValueError(f"unknown {name} {value!r}; available: {', '.join(options)}")
     delta, radius, T = (np.asarray(arguments[name]) for name in ("delta", "radius", "T"))
-    if not np.all((delta > 0) & (delta < 1)):
-        raise ValueError(f"delta must be above 0 and below 1, got {delta}")
+    _check_delta(delta)
     if not np.all(radius >= 0):
         raise ValueError(f"radius must be at least 0, got {radius}")
     if not np.all((np.asarray(t) >= 1) & (np.asarray(t) <= T)):
         raise ValueError(f"t must be at least 1 and at most T={T}, got {t}")
+
+
+def _check_delta(delta: Numbers) -> None:
+    if not np.all((np.asarray(delta) > 0) & (np.asarray(delta) < 1)):
+        raise ValueError(f"delta must be above 0 and below 1, got {delta}")
+
+
+def horizon_bias(gamma: Numbers, gamma_eval: Numbers) -> Values:
+    """Bound the cost of planning with a smaller gamma (Eq. 13, Lemma 2).
+
+        (γ_eval - γ) / ((1 - γ_eval) (1 - γ))
+
+    No policy's value at gamma_eval exceeds its value at gamma by more, in discounted reward.
+
+    Raises:
+        ValueError: Unless 0 <= gamma <= gamma_eval < 1.
+    """
+    gamma, gamma_eval = np.asarray(gamma, float), np.asarray(gamma_eval, float)
+    if not np.all((gamma >= 0) & (gamma <= gamma_eval) & (gamma_eval < 1)):
+        raise ValueError(f"gamma must be in [0, gamma_eval], and gamma_eval below 1, got {gamma} and {gamma_eval}")
+    return (gamma_eval - gamma) / ((1.0 - gamma_eval) * (1.0 - gamma))
+
+
+def policy_class_constant(
+    *, m: Numbers, S: Numbers, A: Numbers, policies: Numbers, delta: Numbers, Sigma: Numbers = 1.0
+) -> Values:
+    """Return the constant C of Theorem 1 (Eq. 1; Jiang et al. 2015, Theorem 2).
+
+        C = 2 √(Σ log(2 S A N/δ) / (2 m))
+
+    `policies` is N, the number of policies optimal at gamma in some model. Each pair has m transitions. The theorem
+    holds for Sigma = 1, not for the diameter of a set of models (errata: E9).
+
+    Raises:
+        ValueError: delta is not above 0 and below 1.
+    """
+    _check_delta(delta)
+    m, pairs = np.asarray(m, float), np.asarray(S, float) * A
+    return 2.0 * np.sqrt(Sigma * np.log(2.0 * pairs * policies / delta) / (2.0 * m))
+
+
+def single_task_loss_bound(gamma: Numbers, gamma_eval: Numbers, C: Numbers) -> Values:
+    """Bound the planning loss of one task by Theorem 1 (Eq. 1).
+
+    C is `policy_class_constant`. The bound is `horizon_bias` plus C γ/(1 - γ)², in discounted reward.
+
+    Raises:
+        ValueError: As in `horizon_bias`.
+    """
+    gamma = np.asarray(gamma, float)
+    return horizon_bias(gamma, gamma_eval) + C * gamma / (1.0 - gamma) ** 2
 
 
 def planning_loss_bound(

@@ -8,9 +8,12 @@ from pomrl.bounds import REPAIRED as REPAIRED
 from pomrl.bounds import VERSIONS as VERSIONS
 from pomrl.bounds import average_regret_bound as average_regret_bound
 from pomrl.bounds import average_uncertainty as average_uncertainty
+from pomrl.bounds import horizon_bias as horizon_bias
 from pomrl.bounds import model_error_bound as model_error_bound
 from pomrl.bounds import planning_loss_bound as planning_loss_bound
+from pomrl.bounds import policy_class_constant as policy_class_constant
 from pomrl.bounds import regret_order as regret_order
+from pomrl.bounds import single_task_loss_bound as single_task_loss_bound
 from pomrl.configuration.parsing import Experiment as Experiment
 from pomrl.configuration.sources import PUBLISHED as PUBLISHED
 from pomrl.configuration.sweeps import Setting as Setting

@@ -12,7 +12,7 @@ def test_the_bound_is_smallest_where_its_derivative_is_zero(n: int) -> None:
     """With x = 1 / (1 - gamma), the bound is 1 / (1 - gamma_eval) - x + 2 w x^2, smallest at x = 1 / (4 w)."""
     w = np.sqrt(np.log(2 * 20 * 2**10 / 0.05) / (2 * n))
     gammas = np.linspace(0, 0.98, 100_001)
-    values = loss_bound(gammas, 2.0**10, n, 20, GAMMA_EVAL, 0.05)
+    values = loss_bound(gammas, 2.0**10, n, 10, 2, GAMMA_EVAL, 0.05)
     assert gammas[values.argmin()] == pytest.approx(1 - 4 * w, abs=1e-4)
     assert values.min() == pytest.approx(100 - 1 / (8 * w))
 

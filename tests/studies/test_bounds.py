@@ -10,8 +10,11 @@ from pomrl.bounds import (
     PRIORS,
     average_regret_bound,
     average_uncertainty,
+    horizon_bias,
     model_error_bound,
     planning_loss_bound,
+    policy_class_constant,
+    single_task_loss_bound,
 )
 from pomrl.science.estimators.estimator import Truth
 from pomrl.science.estimators.memory import Memory
@@ -142,3 +145,28 @@ def test_what_the_bounds_are_not_for_is_refused(changes: dict[str, Any], message
 def test_discount_factors_the_bounds_are_not_for_are_refused(gamma: float, gamma_eval: float):
     with pytest.raises(ValueError, match="gamma must be in"):
         regret_upper_bound(gamma, 0.5, gamma_eval)
+
+
+def test_theorem_1_by_hand_and_as_u_of_gamma():
+    C = policy_class_constant(m=50, S=10, A=2, policies=1024, delta=0.05)
+    assert C == pytest.approx(2 * sqrt(log(2 * 10 * 2 * 1024 / 0.05) / 100), rel=1e-15)
+    gammas = np.linspace(0.0, 0.99, 12)
+    np.testing.assert_allclose(single_task_loss_bound(gammas, 0.99, C), regret_upper_bound(gammas, C, 0.99), rtol=1e-9)
+    assert policy_class_constant(m=50, S=10, A=2, policies=1024, delta=0.05, Sigma=0.0) == 0
+
+
+def test_the_bias_of_a_horizon_is_reached_with_all_rewards_one():
+    gammas = np.array([0.0, 0.5, 0.9])
+    np.testing.assert_allclose(horizon_bias(gammas, 0.9), 1 / (1 - 0.9) - 1 / (1 - gammas), atol=1e-14)
+
+
+@pytest.mark.parametrize(("gamma", "gamma_eval"), [(-0.1, 0.9), (0.91, 0.9), (0.5, 1.0)])
+def test_a_horizon_beyond_the_true_one_has_no_bias(gamma: float, gamma_eval: float):
+    with pytest.raises(ValueError, match="gamma must be in"):
+        horizon_bias(gamma, gamma_eval)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0])
+def test_theorem_1_needs_a_probability_of_failure(delta: float):
+    with pytest.raises(ValueError, match="delta must be above 0"):
+        policy_class_constant(m=1, S=2, A=2, policies=4, delta=delta)

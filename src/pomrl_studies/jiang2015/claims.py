@@ -214,7 +214,7 @@ def bound_curve(n: int) -> Float[np.ndarray, " G"]:
 def _bound(
     gammas: Float[np.ndarray, " G"], policies: Float[np.ndarray, " G"] | float, n: int
 ) -> Float[np.ndarray, " G"]:
-    return loss_bound(gammas, policies, n, STATES * ACTIONS, GAMMA_EVAL, ERROR)
+    return loss_bound(gammas, policies, n, STATES, ACTIONS, GAMMA_EVAL, ERROR)
 
 
 def _regret_at(sweep: SweepResults, n: int, gamma: float) -> Float[np.ndarray, " n"]:

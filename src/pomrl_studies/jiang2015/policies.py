@@ -6,6 +6,8 @@ from itertools import product
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from pomrl.study import horizon_bias, policy_class_constant
+
 
 @cache
 def all_policies(S: int, A: int) -> Int[np.ndarray, "N S"]:
@@ -50,15 +52,16 @@ def loss_bound(
     gammas: Float[np.ndarray, " G"],
     policies: Float[np.ndarray, " G"] | float,
     n: int,
-    pairs: int,
+    S: int,
+    A: int,
     gamma_eval: float,
     error: float,
 ) -> Float[np.ndarray, " G"]:
     """Return the bound of Theorem 2 on the loss, for rewards in [0, 1].
 
     It fails with probability `error` at most. The planning `gammas` are at most `gamma_eval`, `policies` counts the
-    policies optimal in some model, and n the transitions from each of the `pairs`.
+    policies optimal in some model, and n the transitions from each pair. Rewards are unknown too, so the second term
+    has no factor gamma.
     """
-    short = (gamma_eval - gammas) / ((1.0 - gamma_eval) * (1.0 - gammas))
-    width = np.sqrt(np.log(2.0 * pairs * policies / error) / (2.0 * n))
-    return short + 2.0 * width / (1.0 - gammas) ** 2
+    C = policy_class_constant(m=n, S=S, A=A, policies=policies, delta=error)
+    return np.asarray(horizon_bias(gammas, gamma_eval) + C / (1.0 - gammas) ** 2)
