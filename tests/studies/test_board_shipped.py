@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from jaxtyping import Float
 from playwright.sync_api import Browser
 from tests.support.board import MINE, NAMES, folder, made_up, mine, write
 from tests.support.browser import AXE, browser, faults_of_axe, watched
@@ -97,6 +98,29 @@ def test_shipped_losses_of_other_code_are_noticed() -> None:
 
 
 # What is shipped
+
+
+def best_values(P: Float[np.ndarray, "S A S"], admissible: list[list[int]], gamma: float) -> Float[np.ndarray, " S"]:
+    """The largest probability of survival (discounted) from each state, by value iteration."""
+    is_admissible = np.array([[a in actions for a in range(P.shape[1])] for actions in admissible])
+    values = np.zeros(len(P))
+    for _ in range(2000):
+        action_values = np.where(is_admissible, P[..., icu_sepsis.SURVIVAL] + gamma * P @ values, -1.0)
+        values = np.append(action_values.max(1)[: icu_sepsis.DEATH], np.zeros(-icu_sepsis.DEATH))
+    return values
+
+
+@pytest.mark.skipif(icu_sepsis.data_file() is None, reason="needs icu-sepsis")
+def test_the_page_states_the_cost_of_the_cut_to_eight_actions() -> None:
+    file = icu_sepsis.data_file()
+    assert file is not None
+    P = np.load(file)["tx_mat"]
+    lines = (file.parent / "admissible_actions.txt").read_text().splitlines()[1 : len(P) + 1]
+    every_action = [[int(action) for action in line.split()] for line in lines]
+    first_eight = [actions[: icu_sepsis.MAX_ACTIONS] for actions in every_action]
+    costs = [(best_values(P, every_action, g) - best_values(P, first_eight, g)).max() for g in (1.0, 0.99)]
+    text = "by up to {:.3f} in a state (by {:.3f} at γ = 0.99)".format(*costs)
+    assert text in " ".join((ROOT / "docs" / "board.md").read_text().split())
 
 
 def test_every_shipped_learner_has_losses_in_every_cell() -> None:
