@@ -149,7 +149,7 @@ def test_discount_factors_the_bounds_are_not_for_are_refused(gamma: float, gamma
 
 def test_theorem_1_by_hand_and_as_u_of_gamma():
     C = policy_class_constant(m=50, S=10, A=2, policies=1024, delta=0.05)
-    assert C == pytest.approx(2 * sqrt(log(2 * 10 * 2 * 1024 / 0.05) / 100), rel=1e-15)
+    assert pytest.approx(2 * sqrt(log(2 * 10 * 2 * 1024 / 0.05) / 100), rel=1e-15) == C
     gammas = np.linspace(0.0, 0.99, 12)
     np.testing.assert_allclose(single_task_loss_bound(gammas, 0.99, C), regret_upper_bound(gammas, C, 0.99), rtol=1e-9)
     assert policy_class_constant(m=50, S=10, A=2, policies=1024, delta=0.05, Sigma=0.0) == 0

@@ -1,8 +1,11 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from pomrl.bounds import model_error_bound
+from pomrl.configuration.study import find
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid
@@ -22,6 +25,20 @@ DELTA = 0.05
 def model_errors(simulations: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the simulation for claims, with 2,000 sequences in each setting."""
     return simulations["model_error_coverage"]
+
+
+def test_the_page_has_the_looseness_of_the_simulation_for_t_1(model_errors: pd.DataFrame):
+    """Section 7 of the page of the theory looks up the coverage; the other numbers of its table are these."""
+    page = (find("pomrl2023").folder / "pages" / "theory.md.in").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (?:as printed|corrected|sharpened).*\| (.*) \| (.*) \|$", page, flags=re.MULTILINE)
+    looseness = model_errors.groupby("version")["looseness"]
+    versions = ["as_printed", "corrected", "sharpened"]
+    lowest, median = looseness.min()[versions], looseness.median()[versions]
+    assert [(low.strip("*"), middle) for low, middle in rows] == [
+        (f"{low:.2g}", f"{middle:.2g}") for low, middle in zip(lowest, median, strict=True)
+    ]
+    worst = model_errors.loc[model_errors[model_errors["version"] == "as_printed"]["coverage"].idxmin()]
+    assert worst[["S", "sigma", "m", "T"]].tolist() == [4, 0.2, 100_000, 20]
 
 
 @pytest.mark.parametrize("version", ["corrected", "sharpened"])

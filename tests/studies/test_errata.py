@@ -21,9 +21,14 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.science.experiment import tables
-from pomrl.science.gamma_schedules import TaskState, UpperBound, regret_upper_bound, upper_bound_gamma
+from pomrl.science.gamma_schedules import TaskState, UpperBound, regret_constant, regret_upper_bound, upper_bound_gamma
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
+from pomrl_studies.pomrl2023.theory.counterexamples import (
+    CoinTasks,
+    first_task_by_theorem_a,
+    first_task_of_validity,
+)
 
 HALF = Fraction(1, 2)
 NOTEBOOK = ROOT / "examples" / "notebook"
@@ -93,6 +98,21 @@ def test_e1_the_minimum_of_the_upper_bound():
     assert float(upper_bound_gamma(0.25)) == 0.6
 
 
+@pytest.mark.parametrize("similarity", [0.01, 0.025, 0.047])
+def test_e1_the_formula_errs_from_the_first_or_second_task_on(similarity: float):
+    """The formula errs where C_t < 1/2: for the settings m = 5 and sigma of the experiments."""
+    tasks = np.arange(1, 16)
+    constants = {name: regret_constant(tasks, 5, s) for name, s in (("std", similarity), ("var", sqrt(similarity)))}
+    first = {name: 1 + int((np.asarray(values) >= 0.5).sum()) for name, values in constants.items()}
+    assert first == {"std": 1, "var": 2}
+    for values in constants.values():
+        wrong = np.asarray(upper_bound_gamma(values, "as_printed")) != np.asarray(upper_bound_gamma(values))
+        assert (wrong == (np.asarray(values) < 0.5)).all()
+    if similarity == 0.01:
+        shown = [f"{C:.2f}" for C in (*constants["std"][:1], *constants["var"][:2])]
+        assert shown == re.findall(r"0\.\d\d(?= in task)", ERRATA.read_text().partition("## E2")[0])
+
+
 def test_e2_the_weight_of_the_own_batch():
     """Theorem 3, term B: 1 - alpha_t <= sigma^2 m/(2 sigma^2 m + 1)."""
     own = x * (1 + 1 / t) / (x * (1 + 1 / t) + 1)
@@ -133,6 +153,31 @@ def test_e3_the_model_error_of_different_tasks():
     printed, ours = printed_error_bound(**setting), float(model_error_bound(t=100, **setting))
     assert some_row_beyond((printed + largest_alpha) / (1 - largest_alpha)) > 0.5
     assert some_row_beyond(ours - largest_alpha) < 0.05
+    mended = float(model_error_bound(t=1, version="repaired", **setting))  # with the factor of Theorem 2
+    assert some_row_beyond(mended - largest_alpha) < 0.05
+
+
+def test_e3_the_first_task_from_which_on_the_bound_holds():
+    """In the example of equal tasks, Theorem A guarantees the printed bound from task 29 on.
+
+    By binomial probabilities it fails in task 6 alone with more than delta, and from task 7 on in all tasks together
+    with less. The last of them are bounded by Hoeffding's inequality.
+    """
+    setting = {"m": 1000, "radius": 0.0, "S": 10, "A": 2, "T": 10**6, "delta": 0.05}
+    printed = printed_error_bound(**setting)
+    proven = [float(model_error_bound(t=t, prior="exclusive", **setting)) for t in (28, 29)]
+    assert proven[1] <= printed < proven[0]
+
+    def failure(t: int) -> float:
+        tosses = 1000 * (t - 1)
+        beyond = 2 * stats.binom.cdf(np.ceil(tosses * (0.5 - printed)) - 1, tosses, 0.5)
+        return 1 - (1 - beyond) ** 20
+
+    rest = 20 * 2 * exp(-2 * 1000 * 99 * printed**2) / (1 - exp(-2 * 1000 * printed**2))
+    assert failure(6) > 0.05
+    assert sum(map(failure, range(7, 100))) + rest < 0.05
+    coins = CoinTasks(m=1000, sigma=0.0, S=10, A=2, T=10**6, delta=0.05)
+    assert (first_task_of_validity(coins), first_task_by_theorem_a(coins)) == (7, 29)
 
 
 def test_e3_the_diameter_of_the_models_does_not_scale_sampling_noise():

@@ -5,7 +5,9 @@ import re
 
 import pytest
 
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
+from pomrl.configuration.sweeps import experiment
 from pomrl.judging.claim import claims_of
 
 PAPER = find("pomrl2023")
@@ -34,6 +36,13 @@ def test_every_sentence_has_a_claim_or_a_reason() -> None:
 def test_notes_mention_only_claims_of_their_row() -> None:
     for row in ROWS:
         assert {*re.findall(rf"\b{CLAIM}\b", row["note"])} <= {*claims_in(row)}, row
+
+
+def test_the_two_learners_differ_only_in_where_the_similarity_comes_from() -> None:
+    pomrl, ada = (
+        vars(experiment(PUBLISHED, [f"estimator={name}"]).method.estimator) for name in ("pomrl", "ada_pomrl")
+    )
+    assert {name for name in pomrl.keys() | ada.keys() if pomrl.get(name) != ada.get(name)} == {"similarity"}
 
 
 def test_the_page_explains_the_reasons() -> None:

@@ -9,8 +9,6 @@ import numpy as np
 
 from pomrl.study import (
     PAIRED,
-    PUBLISHED,
-    Exact,
     Part,
     Result,
     Revision,
@@ -18,7 +16,6 @@ from pomrl.study import (
     Verdict,
     claim,
     does_not_improve,
-    experiment,
     less,
     on_a_par,
     smooth,
@@ -153,18 +150,3 @@ def loss_of_pomrl_falls(sweep: SweepResults) -> list[Part]:
     """
     pomrl = _losses(sweep, "pomrl")
     return [less(pomrl.task(15), pomrl.task(1), "POMRL, task 15 less task 1")]
-
-
-@figure_3_claim("Q1.8", title="the gap between POMRL and ada-POMRL is due to the learned similarity")
-def gap_is_due_to_the_learned_similarity() -> list[Part]:
-    """POMRL and ada-POMRL differ in where the similarity comes from, and in nothing else.
-
-    Sec. 5.1: "adaptation to learned task-similarity on-the-fly [...] is the primary cause of the performance gap".
-    """
-    pomrl, ada = (
-        vars(experiment(PUBLISHED, [f"estimator={name}"]).method.estimator) for name in ("pomrl", "ada_pomrl")
-    )
-    differ = {name for name in pomrl.keys() | ada.keys() if pomrl.get(name) != ada.get(name)}
-    return [
-        Part("parameters that differ besides the similarity", Exact(float(len(differ - {"similarity"}))), below=0.5)
-    ]
