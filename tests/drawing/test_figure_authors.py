@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from examples.notebook import stored
+from scipy import stats
 from tests.support.shipped import AUTHORS, FIGURES
 from tests.support.synthetic import with_table
 
 from pomrl.drawing.series import dynamic_best
 from pomrl_studies.pomrl2023 import agreement, overlay
-from pomrl_studies.pomrl2023.agreement import CONTRADICTED, PRINTED, READING, AuthorsSeries, Z
+from pomrl_studies.pomrl2023.agreement import CONTRADICTED, NOTEBOOK_RUNS, PRINTED, READING, AuthorsSeries, Z
 from pomrl_studies.pomrl2023.averages import best_so_far
 
 pytestmark = pytest.mark.slow
@@ -22,6 +23,16 @@ READINGS = {
     "authors_dependence_on_tasksimilarity_ablation": 60,
 }
 """The numbers of points that were read off, by figure; two points of cell 49 are hidden by others."""
+
+
+TESTED_PANELS = {
+    "authors_pomrl_vs_adapomrl": ["b"],
+    "authors_planning_omrl": ["b", "d", "f"],
+    "authors_dependence_on_tasksimilarity": ["c", "f"],
+    "authors_gamma_schedules": ["a", "b", "c"],
+    "authors_dependence_on_tasksimilarity_ablation": ["c"],
+}
+"""The panels with digitised losses, by figure; gamma* has no joint test."""
 
 
 def losses(mean: dict[float, float], runs: int = 50, task: int = 1) -> pd.DataFrame:
@@ -70,6 +81,41 @@ def test_z_at_gamma_star_is_that_of_the_smallest_loss_and_of_gamma_star_that_of_
     assert other["z"].item() == pytest.approx(2.0 / (0.4 * np.sqrt(1 / 50 + 1 / 100)))
 
 
+def panels_of_runs(rng: np.random.Generator, runs: int) -> np.ndarray:
+    """Losses of runs at 22 points: eleven means that are correlated, each read off twice."""
+    common, own = rng.exponential(size=(runs, 1)), rng.exponential(size=(runs, 11))
+    return np.tile(1.0 + 2.0 * common * np.linspace(0.5, 1.5, 11) + own, 2)
+
+
+def joint_p(rng: np.random.Generator, shift: float | np.ndarray = 0.0) -> float:
+    ours, reading = panels_of_runs(rng, 1000), np.full(22, 0.01)
+    theirs = panels_of_runs(rng, NOTEBOOK_RUNS).mean(0) + shift + rng.normal(0.0, reading)
+    return agreement.joint_test(ours, theirs, reading).p_value
+
+
+def test_p_values_of_joint_tests_are_uniform_for_equal_means() -> None:
+    rng = np.random.default_rng(3)
+    p = np.array([joint_p(rng) for _ in range(400)])
+    assert stats.kstest(p, "uniform").pvalue > 0.01
+    assert 0.025 < (p < 0.05).mean() < 0.08
+
+
+def test_p_values_are_small_for_a_shifted_or_a_bent_curve() -> None:
+    rng = np.random.default_rng(4)
+    deviation = panels_of_runs(rng, 10_000).std(0) / np.sqrt(NOTEBOOK_RUNS)
+    assert max(joint_p(rng, 5.0 * deviation) for _ in range(20)) < 0.01
+    assert max(joint_p(rng, 5.0 * deviation * (-1.0) ** np.arange(22)) for _ in range(20)) < 0.01
+
+
+@pytest.mark.parametrize(("shared", "degrees"), [(0.0, 6.0), (1.0, 1.0)])
+def test_degrees_of_freedom_count_independent_points(shared: float, degrees: float) -> None:
+    rng = np.random.default_rng(5)
+    runs = shared * rng.normal(size=(4000, 1)) + (1.0 - shared) * rng.normal(size=(4000, 6))
+    test = agreement.joint_test(runs, runs.mean(0), np.zeros(6))
+    assert test.degrees_of_freedom == pytest.approx(degrees, rel=0.01)
+    assert test.p_value == 1.0
+
+
 def test_best_so_far_is_the_best_gamma_on_average_over_the_first_tasks() -> None:
     rows = pd.concat([losses({0.0: 1.0, 0.5: 2.0}, task=1), losses({0.0: 5.0, 0.5: 2.0}, task=2)], ignore_index=True)
     averaged = best_so_far(rows.sort_values(["run", "task", "gamma"]))
@@ -84,12 +130,9 @@ def test_every_reading_is_drawn_with_a_z(drawings, name: str) -> None:
     assert sizes.get(READING, 0) == sizes.get(Z, 0) == READINGS.get(name, 0)
     assert data.loc[data["band"].isin([READING, Z]), "mean"].notna().all()
     texts = [text.get_text() for legend in drawings[name].figure.legends for text in legend.get_texts()]
-    lines = [text for text in texts if text.startswith("Largest |z|")]
-    if name in READINGS:
-        z = data.loc[data["band"] == Z, "mean"].abs().max()
-        assert lines == [f"Largest |z| of {READINGS[name]} readings: {z:.1f}"]
-    else:
-        assert lines == []
+    lines = [text for text in texts if "joint test" in text]
+    assert lines == agreement.describe_tests(data)
+    assert [line[1] for line in lines] == TESTED_PANELS.get(name, [])
 
 
 def test_contradicted_readings_stay_and_what_is_printed_is_drawn_beside_them(drawings) -> None:

@@ -102,12 +102,13 @@ def test_e1_the_minimum_of_the_upper_bound():
 def test_e1_the_formula_errs_from_the_first_or_second_task_on(similarity: float):
     """The formula errs where C_t < 1/2: for the settings m = 5 and sigma of the experiments."""
     tasks = np.arange(1, 16)
-    constants = {name: regret_constant(tasks, 5, s) for name, s in (("std", similarity), ("var", sqrt(similarity)))}
-    first = {name: 1 + int((np.asarray(values) >= 0.5).sum()) for name, values in constants.items()}
+    deviations = {"std": similarity, "var": sqrt(similarity)}
+    constants = {name: np.asarray(regret_constant(tasks, 5, s)) for name, s in deviations.items()}
+    first = {name: 1 + int((values >= 0.5).sum()) for name, values in constants.items()}
     assert first == {"std": 1, "var": 2}
     for values in constants.values():
         wrong = np.asarray(upper_bound_gamma(values, "as_printed")) != np.asarray(upper_bound_gamma(values))
-        assert (wrong == (np.asarray(values) < 0.5)).all()
+        assert (wrong == (values < 0.5)).all()
     if similarity == 0.01:
         shown = [f"{C:.2f}" for C in (*constants["std"][:1], *constants["var"][:2])]
         assert shown == re.findall(r"0\.\d\d(?= in task)", ERRATA.read_text().partition("## E2")[0])
@@ -171,7 +172,7 @@ def test_e3_the_first_task_from_which_on_the_bound_holds():
     def failure(t: int) -> float:
         tosses = 1000 * (t - 1)
         beyond = 2 * stats.binom.cdf(np.ceil(tosses * (0.5 - printed)) - 1, tosses, 0.5)
-        return 1 - (1 - beyond) ** 20
+        return float(1 - (1 - beyond) ** 20)
 
     rest = 20 * 2 * exp(-2 * 1000 * 99 * printed**2) / (1 - exp(-2 * 1000 * printed**2))
     assert failure(6) > 0.05

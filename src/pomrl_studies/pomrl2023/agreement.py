@@ -7,14 +7,22 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from jaxtyping import Float
 
-from pomrl.figures import COLUMNS, Series, StoredSweeps, band, best_gamma
+from pomrl.figures import COLUMNS, Panel, Series, StoredSweeps, band, best_gamma
 
 NOTEBOOK_RUNS = 100
 """The number of runs in each figure of the notebook."""
 
-READING, PRINTED, Z = "reading error", "as printed by the notebook", "z"
-"""Values of the column `band` in a figure's table: digitised points, numbers printed by the notebook, and z-scores."""
+NULL_DRAWS = 20_000
+"""The number of draws for the p-value of a joint test."""
+
+READING, PRINTED, Z, TEST = "reading error", "as printed by the notebook", "z", "joint test"
+"""Values of the column `band` in a figure's table.
+
+They mark digitised points, numbers printed by the notebook, z-scores, and joint tests. A row of a joint test has the
+degrees of freedom as x, and the p-value as mean.
+"""
 
 CONTRADICTED = {("min loss", 1): 0.949638347757141, ("gamma*", 1): 0.5}
 """Numbers printed by the notebook that contradict its figures, by curve and task.
@@ -84,6 +92,60 @@ def compare_best_gammas(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> p
     return notebook.assign(ours=ours, z=z)
 
 
+@dataclass(frozen=True)
+class JointTest:
+    """A test of all points of a panel together."""
+
+    degrees_of_freedom: float
+    """The effective number of independent points (Satterthwaite), at most the number of points."""
+    p_value: float
+
+
+def joint_test(
+    losses: Float[np.ndarray, "n k"], values: Float[np.ndarray, " k"], reading_errors: Float[np.ndarray, " k"]
+) -> JointTest:
+    """Test whether k points are means of runs like ours.
+
+    Points of a panel share runs, so their z are correlated. Under the null hypothesis, the sum of z^2 is a sum of
+    independent chi-square variables, weighted by the eigenvalues of the correlations of the differences. These have the
+    covariance of our n runs, times 1/n + 1/NOTEBOOK_RUNS, and independent reading errors. No matrix is inverted, so
+    points may be collinear. The p-value comes from `NULL_DRAWS` draws with a fixed seed.
+    """
+    n, k = losses.shape
+    sampling = np.cov(losses, rowvar=False).reshape(k, k) * (1 / n + 1 / NOTEBOOK_RUNS)
+    covariance = sampling + np.diag(reading_errors**2)
+    scale = np.sqrt(covariance.diagonal())
+    weights = np.linalg.eigvalsh(covariance / np.outer(scale, scale)).clip(0.0)
+    statistic = (((values - losses.mean(0)) / scale) ** 2).sum()
+    null = np.random.default_rng(0).chisquare(1.0, (NULL_DRAWS, k)) @ weights
+    p_value = (1 + (null >= statistic).sum()) / (1 + NULL_DRAWS)
+    return JointTest(float(weights.sum() ** 2 / (weights**2).sum()), float(p_value))
+
+
+def panel_test(sweeps: StoredSweeps, panel: Panel) -> pd.DataFrame:
+    """Test the digitised losses of a panel jointly, as a table with `COLUMNS`.
+
+    It has one row, or none without digitised points or at least two runs.
+    """
+    pairs = [(one.rows(sweeps), one.notebook_points()) for one in panel.series if isinstance(one, AuthorsSeries)]
+    pairs = [(rows, notebook) for rows, notebook in pairs if len(notebook) and rows["run"].nunique() > 1]
+    if not pairs:
+        return pd.DataFrame(columns=COLUMNS)
+    losses = pd.concat([_losses_at(rows, notebook, panel.x) for rows, notebook in pairs], axis=1, join="inner")
+    notebook = pd.concat([notebook for _, notebook in pairs])
+    test = joint_test(losses.to_numpy(), notebook["value"].to_numpy(), notebook["reading_error"].to_numpy())
+    row = {"x": test.degrees_of_freedom, "mean": test.p_value, "lower": np.nan, "upper": np.nan, "n": 0}
+    place = {"panel": panel.series[0].panel, "series": TEST, "band": TEST, "marker": False}
+    return pd.DataFrame([row | place], columns=COLUMNS)
+
+
+def _losses_at(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.DataFrame:
+    """Return our losses at the nearest x of each point, by run."""
+    losses = rows.pivot(index="run", columns=x, values="planning_loss")
+    nearest = np.abs(losses.columns.to_numpy(float)[None] - notebook["x"].to_numpy()[:, None]).argmin(1)
+    return pd.DataFrame(losses.to_numpy()[:, nearest], index=losses.index)
+
+
 def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: PointComparison) -> pd.DataFrame:
     """Return the notebook's points of a series as a table with `COLUMNS`.
 
@@ -109,7 +171,11 @@ def label(series: Series) -> str:
     return f"{series.look.label}, the notebook's"
 
 
-def describe_distance(data: pd.DataFrame) -> str:
-    """Summarise the distances of digitised points from our curves."""
-    z = data.loc[data["band"] == Z, "mean"].abs()
-    return f"Largest |z| of {len(z)} readings: {z.max():.1f}"
+def describe_tests(data: pd.DataFrame) -> list[str]:
+    """Describe the joint test of each panel."""
+    readings = data.loc[data["band"] == READING, "panel"]
+    tests = data.loc[data["band"] == TEST, ["panel", "x", "mean"]].itertuples(index=False, name=None)
+    return [
+        f"({panel}) joint test of {(readings == panel).sum()} readings: p = {p_value:.2g}, {degrees:.1f} d.f."
+        for panel, degrees, p_value in tests
+    ]

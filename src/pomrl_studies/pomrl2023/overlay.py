@@ -91,8 +91,10 @@ def points(sweeps: StoredSweeps, grid_panels: Sequence[Panel], kind: Kind | None
         for series in panel.series
         if isinstance(series, AuthorsSeries)
     ]
+    # gamma* is a minimum, and no mean over runs
+    tests = [agreement.panel_test(sweeps, panel) for panel in grid_panels if not isinstance(panel, HorizonPanel)]
     return pd.concat(
-        [points_of_panels(sweeps, grid_panels, kind), *(table for table in notebook_tables if len(table))],
+        [points_of_panels(sweeps, grid_panels, kind), *(table for table in (*notebook_tables, *tests) if len(table))],
         ignore_index=True,
     )
 
@@ -126,13 +128,13 @@ def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> 
 
 
 def legend_entries(data: pd.DataFrame) -> list[Line2D]:
-    """Return legend entries for the notebook's points and their distance."""
+    """Return legend entries for the notebook's points and the joint tests."""
     marks = {
         agreement.READING: Line2D([], [], label="Hollow: the notebook's, read off", **_hollow(Look("", "0.3"))),
         agreement.PRINTED: Line2D([], [], label="The notebook's, as printed", **_PRINTED),
-        agreement.Z: Line2D([], [], linestyle="", label=agreement.describe_distance(data)),
     }
-    return [mark for band, mark in marks.items() if (data["band"] == band).any()]
+    tests = [Line2D([], [], linestyle="", label=text) for text in agreement.describe_tests(data)]
+    return [*(mark for band, mark in marks.items() if (data["band"] == band).any()), *tests]
 
 
 @dataclass(frozen=True)
