@@ -116,7 +116,7 @@ def test_verdicts_are_the_published_ones() -> None:
     for id, signs in of_claim.items():
         assert re.search(rf"\*\*{re.escape(id)}\*\* .* \| {re.escape(signs)}( \(.*\))? \|$", PAGE, flags=re.MULTILINE)
     cited = re.findall(r"\[([AIQT][\d.]+)\]\(#[\w-]+\) ([^,; ]+)", PAGE)
-    assert len(cited) > 80
+    assert len(cited) >= 80
     assert all(of_claim[id] == signs for id, signs in cited)
 
 
