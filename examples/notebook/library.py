@@ -2,11 +2,11 @@
 
     python -m examples.notebook.library
 
-computes what the store lacks of 200 runs of the sweep `computed_similarity`, about half a minute of one core. The
-variant `computed` of the paper's study sets the definitions of the notebook in the library, which draws other random
-numbers and computes all runs at once. The losses of this package (`gamma_eval.parquet` and `ada_pomrl.parquet`) are of
-the notebook's own random numbers. The mean losses of the library's runs are written to `notebook_loss.csv`, a page of
-the paper's study. The exit status is 1 if the two disagree.
+computes what the store lacks of 200 runs of `EXPERIMENTS`, about half a minute of one core. The reading `computed` sets
+the definitions of the notebook in the library, which draws other random numbers and computes all runs at once. The
+losses of this package (`gamma_eval.parquet` and `ada_pomrl.parquet`) are of the notebook's own random numbers. The mean
+losses of the library's runs are written to `notebook_loss.csv`, a page of the paper's study. The exit status is 1 if
+the two disagree.
 """
 
 import sys
@@ -29,6 +29,18 @@ NAMES = {
 }
 """The names that this package has for the estimators of the library."""
 
+CONCENTRATIONS = {0.01: 1.5, 0.025: 0.75, 0.047: 0.375}
+"""The concentrations of the notebook, as multiples of S, by the similarity of the paper."""
+
+EXPERIMENTS = {
+    "reading": "computed",
+    "trials": 100,
+    "sigma": [*CONCENTRATIONS],
+    "estimator": [*NAMES],
+    "seed": 20261127,
+}
+"""The experiments of the library, with all trials of the notebook."""
+
 LARGEST_Z = 4.0
 """The largest difference of means, in its standard errors, that counts as agreement."""
 
@@ -39,12 +51,13 @@ KEY = ["concentration_over_S", "estimator", "task", "gamma"]
 
 
 def losses(table: pd.DataFrame) -> pd.DataFrame:
-    """Return losses of the sweep `computed_similarity`, or of this package, with the columns run, `KEY` and loss.
+    """Return losses of `EXPERIMENTS`, or of this package, with the columns run, `KEY` and loss.
 
     Estimators that the notebook lacks are left out. Gamma is rounded, for 0.1 + 0.2 is not 0.3.
     """
-    ours = {"task_distribution.concentration_over_S": "concentration_over_S", "planning_loss": "loss", "seed": "run"}
-    table = table.rename(columns=ours)
+    if "sigma" in table:
+        table = table.assign(concentration_over_S=table["sigma"].map(CONCENTRATIONS))
+    table = table.rename(columns={"planning_loss": "loss", "seed": "run"})
     estimator = table["estimator"].astype(str).replace(NAMES)
     table = table.assign(estimator=estimator, gamma=table["gamma"].round(6))
     return table.loc[estimator.isin(NAMES.values()), ["run", *KEY, "loss"]]
@@ -80,7 +93,7 @@ def legacy_losses() -> pd.DataFrame:
 
 def main() -> str | None:
     """Write the mean losses of the runs, and print how they compare; return a complaint if they disagree."""
-    ours, theirs = losses(pomrl.sweep("computed_similarity", runs=200, report=print)), legacy_losses()
+    ours, theirs = losses(pomrl.sweep(**EXPERIMENTS, runs=200, report=print)), legacy_losses()
     means(ours).to_csv(PATH, index=False, float_format="%.6g", lineterminator="\n")
     z = differences(means(ours), means(theirs)).set_index("estimator")["z"].abs()
     p = p_values(ours, theirs)

@@ -38,7 +38,10 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
         ("agent=posterior_gamma gamma_schedule=dynamic_best", "(best_fixed, dynamic_best) for agent PosteriorGamma"),
         ("sigma=null", "sigma must be a number unless"),
         ("task_distribution=uniform_ball sigma=null", "sigma must be a number, got null"),
-        ("reading=computed sigma=0.01", "sigma must be null with task_distribution.concentration_over_S=1.5, got 0.01"),
+        (
+            "sigma=0.01 task_distribution.concentration_over_S=1.5",
+            "sigma must be null with task_distribution.concentration_over_S=1.5, got 0.01",
+        ),
         ("sigma=0.3", "as a variance, got 0.3 (Dirichlet on the mean model of run 4"),
         ("task_distribution.zeros=10", "zeros must be at most S - 1 = 9, got 10"),
         ("task_distribution=river_swim S=7", "S and A must be 6 and 2 for the tasks of RiverSwim, got 7 and 2"),

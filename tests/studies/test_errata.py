@@ -428,7 +428,7 @@ def test_e19_figure_5_does_not_show_m_transitions_from_each_pair():
     drawn = pd.read_csv(DIGITISED).query("cell == 61 and series == 'without'")["value"].mean()
     alone = ["estimator=without_meta", "gamma_schedule=fixed"]
     by_text = experiment(PUBLISHED, [*alone, "sigma=0.047"])
-    trajectories = ["reading=computed", "task_distribution.concentration_over_S=0.375", "trials=10"]
+    trajectories = ["reading=computed", "sigma=0.047", "trials=10"]
     by_notebook = experiment(PUBLISHED, [*alone, *trajectories, "meta_batch.batches=1"])
     losses = {}
     for name, of in (("text", by_text), ("notebook", by_notebook)):

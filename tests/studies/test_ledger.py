@@ -38,11 +38,13 @@ def overrides(variant: Variant, options: dict[str, str]) -> list[str]:
 
 class TestDifferences:
     @pytest.mark.parametrize(("estimator", "schedule"), OPTIONS)
-    def test_all_choices_together_equal_the_computed_reading(self, estimator: str, schedule: str) -> None:
+    def test_all_choices_but_for_fewer_trials_equal_the_computed_reading(self, estimator: str, schedule: str) -> None:
         options = {"estimator": estimator, "gamma_schedule": schedule}
         chosen = [f"{group}={option}" for group, option in options.items()]
         every = overrides(combine(choices()), options)
-        combined, computed = (experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=computed"]))
+        combined, computed = (
+            experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=computed", "trials=100"])
+        )
         assert store.signature(combined) == store.signature(computed)
 
 

@@ -6,7 +6,17 @@ These tests compute a few runs. `python -m examples.notebook.library` compares 2
 import numpy as np
 import pandas as pd
 import pytest
-from examples.notebook.library import KEY, LEAST_P, PATH, differences, legacy_losses, losses, means, p_values
+from examples.notebook.library import (
+    EXPERIMENTS,
+    KEY,
+    LEAST_P,
+    PATH,
+    differences,
+    legacy_losses,
+    losses,
+    means,
+    p_values,
+)
 
 import pomrl
 
@@ -21,7 +31,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     """The losses of the sweep with few runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(tmp_path_factory.mktemp("similarity")))
-        return losses(pomrl.sweep("computed_similarity", runs=FEW))
+        return losses(pomrl.sweep(**EXPERIMENTS, runs=FEW))
 
 
 @pytest.fixture(scope="module")

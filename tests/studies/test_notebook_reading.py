@@ -104,7 +104,7 @@ def test_learners_are_those_of_plain_loops(name: str):
 
 
 def test_the_largest_variance_of_its_tasks_is_that_of_the_dirichlet_distribution():
-    problem = of_notebook("task_distribution.concentration_over_S=0.375").problem
+    problem = of_notebook("sigma=0.047").problem
     mean = problem.mean(0)
     assert problem.task_distribution.concentration(mean) == pytest.approx(4.3125)
     assert mean.deviation**2 == pytest.approx((mean.P_o * (1 - mean.P_o)).max() / 5.3125)

@@ -78,6 +78,8 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
             return schedules[of["gamma_schedule"]]
         case "gamma_0":
             return 0.9 * as_in_the_paper("gamma_schedules", {**of, "gamma_schedule": "grid"})[:, -1:]
+        case "aggregating":
+            return as_in_the_paper("task_similarity", {**of, "sigma": 0.047})[:, -1:]
         case "first_task":
             return as_in_the_paper("task_similarity", {**of, "sigma": 0.01})[:1]
         case "many_tasks":

@@ -137,7 +137,7 @@ def compute_sweeps(study: Study, runs: int | None) -> None:
 
 
 def _settings_of_variant_figures(study: Study) -> list[Setting]:
-    """Return the experiments of figures that always show one variant."""
+    """Return the experiments of figures with a variant of their own."""
     shown = (shown_settings(figure, Selection(study, [])) for figure in figures_of(study) if figure.variant)
     return [*chain.from_iterable(chain.from_iterable(by_sweep.values()) for by_sweep in shown)]
 

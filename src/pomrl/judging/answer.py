@@ -195,12 +195,18 @@ def group_by_variants(judgements: Judgements, variants: Sequence[str]) -> Groups
 
 
 def count_groups(study: Study, judgements: Judgements) -> Mapping[str, int]:
-    """Count the claims of each group of `group_by_variants`.
+    """Count the claims of each group of `group_by_variants`, as in `answer_text`.
 
-    The keys are `claims` (the total), `all`, `none`, `undecided`, and variants such as `printed+computed`.
+    The keys are `claims` (the total), `all`, `none`, `undecided`, and variants such as `printed+computed`. Claims that
+    are judged under one of several variants only are counted by `formulas`, and those that hold by `formulas_hold`.
     """
     variants = headline(study, judgements)
     names = {tuple(variants): "all", (): "none", None: "undecided"}
     groups = group_by_variants(judgements, variants)
-    by_name = {names.get(key, "+".join(key or ())): len(claims) for key, claims in groups.items()}
-    return {"all": 0, "none": 0, "undecided": 0, **by_name, "claims": sum(by_name.values())}
+    once = [claim for claim in chain(*groups.values()) if is_judged_once(claim, judgements, variants)]
+    by_name = {
+        names.get(key, "+".join(key or ())): sum(claim not in once for claim in claims)
+        for key, claims in groups.items()
+    }
+    formulas = {"formulas": len(once), "formulas_hold": sum(claim.verdict is Verdict.HOLDS for claim in once)}
+    return {"all": 0, "none": 0, "undecided": 0, **by_name, "claims": sum(by_name.values()), **formulas}

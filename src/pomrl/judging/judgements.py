@@ -36,7 +36,7 @@ DIGITS = 12
 JUDGED_ON = "judged_on"
 """The key of the table's sidecar file for digests of the inputs of verdicts, by variant."""
 
-OF_CLAIM = ("id", "statement", "title", "where", "figures", "is_main", "selected_on")
+OF_CLAIM = ("id", "statement", "title", "where", "figures", "sweeps", "is_main", "selected_on")
 """The fields copied from the claim."""
 
 NameList = Annotated[
@@ -62,6 +62,8 @@ class Judgement(JudgementColumns):
     """A short form of the statement; by default the statement."""
     where: str = ""
     figures: NameList = ()
+    sweeps: NameList = ()
+    """The names of sweeps with the claim's experiments."""
     is_main: bool = False
     selected_on: bool = False
     verdict: VerdictOrNone

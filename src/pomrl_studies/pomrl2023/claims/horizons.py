@@ -21,7 +21,7 @@ from pomrl.study import (
     smaller_best,
     smooth,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import FEWER_VISITS
+from pomrl_studies.pomrl2023.tasks_and_gains import FEWER_VISITS, FIRST_TASK_RUNS
 from pomrl_studies.pomrl2023.theory.simulations import LEARNED_MIXING_RATES
 
 figure_4_claim = partial(claim, figures=("planning_omrl",))
@@ -32,7 +32,7 @@ def _ada(sweep: SweepResults) -> Result:
 
 
 @figure_4_claim(
-    "Q2.1", "first_task", runs=40_000, notes=FEWER_VISITS, title="the best γ is below 0.5 in the first task"
+    "Q2.1", "first_task", runs=FIRST_TASK_RUNS, notes=FEWER_VISITS, title="the best γ is below 0.5 in the first task"
 )
 def short_horizon_at_first(sweep: SweepResults) -> list[Part]:
     """gamma* is below 0.5 in the first task.

@@ -8,7 +8,7 @@ runs, as the paper does.
 from functools import partial
 
 from pomrl.study import ROUNDING, Part, Result, SweepResults, best_is_in, claim, less, no_worse, on_a_par
-from pomrl_studies.pomrl2023.tasks_and_gains import FEWER_VISITS, LAST_TASKS
+from pomrl_studies.pomrl2023.tasks_and_gains import FEWER_VISITS, FIRST_TASK_RUNS, LAST_TASKS
 
 figure_6_claim = partial(claim, figures=("gamma_schedules",))
 
@@ -109,7 +109,7 @@ def every_offset_beats_gamma_eval(offsets: SweepResults, schedules: SweepResults
 @figure_6_claim(
     "Q4.5",
     "first_task",
-    runs=40_000,
+    runs=FIRST_TASK_RUNS,
     notes=FEWER_VISITS,
     title="the best γ of the first task is between 0.25 and 0.50",
 )
@@ -126,7 +126,7 @@ def offset_is_the_first_minimum(sweep: SweepResults) -> list[Part]:
 @figure_6_claim(
     "Q4.6",
     "gamma_schedules",
-    runs={"printed": 16_000, "repaired": 16_000, "computed": 2000},
+    runs={"printed": 24_000, "repaired": 24_000, "computed": 2000},
     title="the schedule of Dong et al. is on a par with the dynamic best γ",
 )
 def dong_against_dynamic_best(sweep: SweepResults) -> list[Part]:
