@@ -46,8 +46,7 @@ link to the corrected proof (theory) and to errors in the printed proof (E1, E2,
 OF_FIGURES = """`pomrl reproduce pomrl2023 figures --only 4` draws Figure 4. The files
 `authors_figure_*.py` in the same folder draw the figures from the computations of the authors' notebook.
 `reading=printed`, `reading=repaired` and `reading=computed` set all keys of a
-[reading](../src/pomrl_studies/pomrl2023/pages/readings.md);
-[variants.py](../src/pomrl_studies/pomrl2023/variants.py) defines the readings as variants.
+[reading](../src/pomrl_studies/pomrl2023/pages/readings.md). The variants of the study are these readings.
 """
 """The text above the table of figures."""
 
