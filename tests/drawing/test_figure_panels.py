@@ -64,8 +64,9 @@ CASES = [
         for m in (5, 10, 20, 50)
     ),
     *(
-        ("gamma_schedules", 2, f"γ₀ = {offset:g}", "task", "gamma_0", {"gamma_schedule.gamma_0": offset}, "se")
+        ("gamma_schedules", 2, f"γ₀ = {offset:g}", "task", "gamma_0", settings, "se")
         for offset in AXES["gamma_0"]["gamma_schedule.gamma_0"]
+        for settings in [{"gamma_schedule.gamma_0": offset, "estimator": "pomrl"}]
     ),
 ]
 

@@ -13,7 +13,7 @@ from pomrl_studies.pomrl2023.figures import bounds
 
 
 def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tables):
-    for index, sigma in enumerate((0.0, 0.01, 0.03)):
+    for index, sigma in enumerate((0.0, 0.01, 0.025)):
         ax = drawings["average_regret"].figure.axes[3 + index]
         rows = choose(tables["theory"], sigma=sigma, batches="m100000_T30", gamma=0.9)
         assert_drawn(ax, "POMRL(σ)", "task", band(running_average(rows), ["task"], "y", kind="se"))

@@ -32,13 +32,15 @@ FEWER_VISITS = {
 """The note on the best discount factor of the first task."""
 
 MANY_RUNS = {"printed": 16_000, "repaired": 16_000, "computed": 8000}
-SOME_RUNS = {"printed": 8000, "repaired": 8000, "computed": 2000}
 """The numbers of runs for claims about small differences, by variant.
 
-All numbers of runs were fixed on two pilots with the seeds 20261122 and 20261128: for each claim and variant, the
-number that the pilots needed to decide, with a margin. Where this is too expensive, the claim stays open and its reason
-names the number.
+All numbers of runs were fixed on three pilots with the seeds 20261122, 20261128 and 20261129: for each claim and
+variant, the number that the pilots needed to decide, with a margin. Where this is too expensive, the claim stays open
+and its reason names the number.
 """
+
+ILLUSTRATION_RUNS = {"printed": 32_000, "repaired": 32_000, "computed": 2000}
+"""The numbers of runs for claims about all panels of Figure 2, by variant."""
 
 FIRST_TASK_RUNS = {"printed": 150_000, "repaired": 150_000, "computed": 40_000}
 """The numbers of runs for claims about the best discount factor of the first task, by variant."""

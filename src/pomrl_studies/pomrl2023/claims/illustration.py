@@ -19,7 +19,7 @@ from pomrl.study import (
     minimum_difference,
     smaller_minimum,
 )
-from pomrl_studies.pomrl2023.tasks_and_gains import ABSENT, NOT_COMPUTED, SOME_RUNS
+from pomrl_studies.pomrl2023.tasks_and_gains import ABSENT, ILLUSTRATION_RUNS, NOT_COMPUTED
 
 figure_2_claim = partial(claim, figures=("illustration",))
 
@@ -77,7 +77,7 @@ def _each_step(losses: Mapping[float, Result], along: str) -> list[Part]:
 
 
 @figure_2_claim(
-    "I.3", "illustration", runs=SOME_RUNS, notes=ABSENT, title="more samples raise the best γ with every prior"
+    "I.3", "illustration", runs=ILLUSTRATION_RUNS, notes=ABSENT, title="more samples raise the best γ with every prior"
 )
 def more_samples_beside_a_prior(sweep: SweepResults) -> list[Part]:
     """with every weight on the true model, more samples lower the smallest loss and raise gamma*.
@@ -89,7 +89,11 @@ def more_samples_beside_a_prior(sweep: SweepResults) -> list[Part]:
 
 
 @figure_2_claim(
-    "I.4", "illustration", runs=SOME_RUNS, notes=ABSENT, title="a better prior raises the best γ with more samples, too"
+    "I.4",
+    "illustration",
+    runs=ILLUSTRATION_RUNS,
+    notes=ABSENT,
+    title="a better prior raises the best γ with more samples, too",
 )
 def more_weight_beside_samples(sweep: SweepResults) -> list[Part]:
     """with 10, 20 and 50 samples, more weight on the true model lowers the smallest loss and raises gamma*.

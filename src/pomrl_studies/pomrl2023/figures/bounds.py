@@ -136,7 +136,7 @@ def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, version: str) -> Float[
 
 GAMMA = 0.9
 GAMMAS = np.array([*(np.arange(20) / 20).tolist(), 0.99])
-AGAINST_T = {"a": (0.0, 100_000, 30), "b": (0.01, 100_000, 30), "c": (0.03, 100_000, 30)}
+AGAINST_T = {"a": (0.0, 100_000, 30), "b": (0.01, 100_000, 30), "c": (0.025, 100_000, 30)}
 AGAINST_GAMMA = {"d": (0.01, 5, 5), "e": (0.01, 20, 5), "f": (0.01, 5, 30)}
 """The sigma, m and T of each panel."""
 
