@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.support.judged import FOUND, judged
+import pytest
+from tests.support.judged import FOUND, HOLDS, NOT, OPEN, judged
 from tests.support.worlds import PAPER
 
 from pomrl.judging.answer import answer_text, certainty, count_groups
 from pomrl.judging.judgements import Judgements
+from pomrl.judging.verdict import Verdict
 
 NOBODY = "No claims are judged yet under the variants of the study; pomrl reproduce pomrl2023 claims judges them."
+NO_FORMULAS = {"formulas": 0, "formulas_hold": 0}
 RUNS = f"{PAPER.config.runs:,}"
 
 
@@ -23,6 +26,19 @@ def but(found: Judgements, **changes: Any) -> Judgements:
 
 def counts(found: Judgements) -> Mapping[str, int]:
     return count_groups(PAPER, found)
+
+
+def test_a_claim_that_holds_in_one_reading_and_fails_in_another_holds_under_some(tmp_path: Path) -> None:
+    mixed = {"printed": {"Q1.1": NOT}, "repaired": {"Q1.1": OPEN}, "computed": {"Q1.1": HOLDS}}
+    found = judged(tmp_path, mixed)
+    assert counts(found) == {"all": 0, "none": 0, "undecided": 0, "computed": 1, "claims": 1, **NO_FORMULAS}
+    assert "(undecided under repaired)" in answer_text(PAPER, found)
+
+
+@pytest.mark.parametrize("decided", [HOLDS, NOT])
+def test_a_claim_is_open_where_an_open_reading_decides_its_group(decided: Verdict, tmp_path: Path) -> None:
+    found = judged(tmp_path, {"printed": {"Q1.1": decided}, "repaired": {"Q1.1": OPEN}})
+    assert counts(found)["undecided"] == 1
 
 
 def test_where_nothing_is_judged_it_says_what_judges() -> None:

@@ -23,7 +23,7 @@ from tests.support.worlds import (
 
 from pomrl.judging.claim import JudgedClaim, claim
 from pomrl.judging.estimates import mean
-from pomrl.judging.verdict import Part, Verdict
+from pomrl.judging.verdict import Part, Verdict, decisive
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.result import Result
 from pomrl.store.derived import Simulation
@@ -106,6 +106,20 @@ class TestClaims:
         verdicts = JudgedClaim(BY_ID[id], RUNS).judge(BY_ID[id].parts(in_world(world, id))).verdicts
         assert {topic for topic, verdict in verdicts.items() if verdict is Verdict.DOES_NOT_HOLD} == refuted
         assert {verdict for topic, verdict in verdicts.items() if topic not in refuted} <= {Verdict.HOLDS}
+
+    @pytest.mark.parametrize("at", ["at γ = 0.99", "at the best γ"])
+    def test_a_view_beside_has_no_weight(self, at, in_world):
+        worlds = {
+            "at γ = 0.99": with_loss(["samples_and_tasks"], "without_meta", -1, 0.6),
+            "at the best γ": with_loss(["samples_and_tasks"], "ada_pomrl", SHORT, -0.5),
+        }
+        judged = JudgedClaim(BY_ID["A.8"], RUNS).judge(BY_ID["A.8"].parts(in_world(worlds[at], "A.8")))
+        assert judged.verdicts[at] is Verdict.DOES_NOT_HOLD
+        assert judged.verdict is (Verdict.HOLDS if at == "at γ = 0.99" else Verdict.DOES_NOT_HOLD)
+        assert not decisive(judged.parts).is_beside
+
+    def test_a_loss_that_rises_does_not_refute_no_improvement(self, in_world):
+        assert by_itself(BY_ID["Q1.3"].parts(in_world(rising, "Q1.3"))) is Verdict.HOLDS
 
     def test_the_share_of_a_distance_that_does_not_exist_is_not_closed(self, in_world):
         parts = BY_ID["Q3.4"].parts(in_world(swapped("estimator", "oracle", "without_meta"), "Q3.4"))

@@ -53,6 +53,13 @@ class TestVerdicts:
             refuted = part.estimate.upper < part.above or part.below < part.estimate.lower
             assert (part.verdict() is HOLDS, part.verdict() is NOT) == (holds, refuted)
 
+    @pytest.mark.parametrize(("difference", "is_small"), [(0.03, True), (0.3, False)])
+    def test_a_difference_that_holds_below_the_interest_is_small(self, difference: float, is_small: bool):
+        noise = np.random.default_rng(0).normal(size=1000)
+        judged = judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05)
+        assert (judged.verdict, judged.is_small) == (HOLDS, is_small)
+        assert judged.found.endswith(", small") == is_small
+
     def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
         a, b = self.pairs(0.5)
         holds, refuted, open_part = less(a, b, ""), less(b, a, ""), less(*self.pairs(0.0), "")

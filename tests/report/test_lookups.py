@@ -89,6 +89,16 @@ class TestPlaces:
         assert str(error.value).startswith("page.md: ")
         assert str(error.value).endswith("in: In one place it is not.")
 
+    def test_the_numbers_of_a_sentence_have_equal_runs(self, tmp_path: Path) -> None:
+        judgement = judged(tmp_path, FOUND).of("printed")
+        fewer = judgement["Q1.2"].decisive.but(runs=500)
+        printed = {**judgement, "Q1.2": judgement["Q1.2"].model_copy(update={"comparisons": (fewer,)})}
+        table = Results(PAPER, lambda name: (find(name), Judgements({"printed": printed})))
+        one, other = "{size(Q1.1, printed)}", "{size(Q1.2, printed)}"
+        assert fill(f"It is {one}. Then it is {other}.", table, "p") == "It is 1.000. Then it is 1.000."
+        with pytest.raises(ConfigError, match=r"equal numbers of runs, got 500 and 1,000, in: It is from to\."):
+            fill(f"It is from {one} to {other}.", table, "p")
+
     def test_a_sentence_whose_verdict_turned_stops_the_build(self, tmp_path: Path) -> None:
         holds = "{holds(Q1.1, printed, repaired, computed)}"
         text = f"It falls{holds}. | And\nmore{{fails(Q1.2, printed)}}{{undecided(Q1.6, printed)}}."
