@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 main() {
     case "${1:-all}" in
         all)
-            echo "installs packages, then recomputes the paper: three to seven minutes on two cores" >&2
+            echo "installs packages, then recomputes the paper: four to eight minutes on two cores" >&2
             environment requirements.lock
             .venv/bin/pomrl reproduce pomrl2023
             ;;

@@ -97,16 +97,16 @@ def fill(
         ConfigError: A call is wrong, a verdict differs, or a sentence has numbers from unequal numbers of runs.
     """
     functions = {**_functions(results), **(more_functions or {})}
-    runs_by_sentence: dict[str, set[int]] = {}
+    runs_by_sentence: dict[tuple[int, int], set[int]] = {}
 
     def look_up(match: re.Match[str]) -> str:
-        sentence = sentence_around(document, match.start())
+        span = _sentence_span(document, match.start())
         results.runs_used.clear()
         try:
             text = _call(match[1], match[2], functions)
-            _check_equal(runs_by_sentence.setdefault(sentence, set()), results.runs_used)
+            _check_equal(runs_by_sentence.setdefault(span, set()), results.runs_used)
         except (LookupError, TypeError, ValueError) as error:
-            raise ConfigError(f"{name}: {error.args[0]}, in: {sentence}") from error
+            raise ConfigError(f"{name}: {error.args[0]}, in: {sentence_around(document, match.start())}") from error
         return text
 
     return PLACE.sub(look_up, document)
@@ -121,11 +121,14 @@ def _check_equal(runs: set[int], more: set[int]) -> None:
 
 def sentence_around(text: str, position: int) -> str:
     """Return the sentence at a position, without calls."""
+    start, stop = _sentence_span(text, position)
+    return " ".join(PLACE.sub("", text[start:stop]).strip(" |\n").split())
+
+
+def _sentence_span(text: str, position: int) -> tuple[int, int]:
     without_calls = PLACE.sub(lambda match: "x" * len(match[0]), text)  # a part may have a full stop
     ends = [0, *(match.end() for match in SENTENCE_END.finditer(without_calls)), len(text)]
-    start = max(end for end in ends if end <= position)
-    stop = min(end for end in ends if end > position)
-    return " ".join(PLACE.sub("", text[start:stop]).strip(" |\n").split())
+    return max(end for end in ends if end <= position), min(end for end in ends if end > position)
 
 
 def _functions(results: Results) -> dict[str, Callable[..., str]]:

@@ -68,7 +68,7 @@ def test_bytes_do_not_depend_on_workers_or_on_how_many_runs_are_computed_at_a_ti
     [
         (("sigma=0.01",), "sigma: the largest variance of an entry over tasks"),
         (("reading=printed",), "sigma: the largest standard deviation of an entry over tasks"),
-        (("-m", "reading=printed,repaired"), "deviation of an entry over tasks, or the largest variance of"),
+        (("-m", "reading=printed,repaired"), "sigma as std: the largest standard deviation of an entry"),
         (("task_distribution=forest", "sigma=null", "S=null", "A=null"), None),
     ],
 )

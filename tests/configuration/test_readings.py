@@ -12,7 +12,7 @@ import yaml
 from matplotlib.colors import to_rgba
 
 import pomrl
-from pomrl.configuration.composed import GROUPS
+from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
@@ -161,6 +161,40 @@ class TestInheritance:
         alone = composer.compose(["reading=computed", "estimator=alone"])
         assert alone.notes == ("reading=computed has no keys for estimator=alone, which keeps its own",)
 
+    def test_a_line_in_its_defaults_gives_an_option_keys_of_its_own(self, tmp_path: Path) -> None:
+        """The line of conf/README.md."""
+        line = "defaults: [_self_, {optional /reading/estimator/mine@_here_: '${reading}'}]"
+        assert line in (PUBLISHED.folder / "README.md").read_text()
+        (tmp_path / "estimator").mkdir()
+        (tmp_path / "reading" / "estimator" / "mine").mkdir(parents=True)
+        (tmp_path / "reading" / "estimator" / "mine" / "printed.yaml").write_text("mixing: 0.25\n")
+        target = "_target_: pomrl.science.estimators.pomrl.RegularisedLeastSquares"
+        (tmp_path / "estimator" / "mine.yaml").write_text(f"{line}\n{target}\nmixing: 0.5\n")
+        composer = Composer.from_sources(PUBLISHED.with_options(tmp_path))
+        weights = [composer.compose([f"reading={name}", "estimator=mine"]) for name in ("printed", "repaired")]
+        assert [composed.values["estimator"]["mixing"] for composed in weights] == [0.25, 0.5]
+        assert not weights[0].notes
+
+    def test_keys_of_a_published_reading_cannot_be_hidden(self, tmp_path: Path) -> None:
+        (tmp_path / "reading" / "estimator" / "pomrl").mkdir(parents=True)
+        (tmp_path / "reading" / "estimator" / "pomrl" / "printed.yaml").write_text("index: text\n")
+        with pytest.raises(ConfigError, match="reading/estimator/pomrl=printed exists already"):
+            PUBLISHED.with_options(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("override", "message"),
+        [
+            ("reading=null", "reading=null: a group must have the name of an option"),
+            ("~reading", "~reading: a group must have the name of an option"),
+            ("reading=imprinted", "did you mean printed?"),
+        ],
+    )
+    def test_what_is_no_reading_is_refused_in_one_line(self, override: str, message: str) -> None:
+        with pytest.raises(ConfigError) as error:
+            Composer.from_sources(PUBLISHED).compose([override])
+        assert message in str(error.value)
+        assert "\n" not in str(error.value)
+
     def test_python_warns_of_a_component_outside_of_the_reading(self, empty_outputs: Path) -> None:
         with pytest.warns(UserWarning, match="reading=printed has no keys for estimator=RegularisedLeastSquares"):
             pomrl.run(reading="printed", estimator=RegularisedLeastSquares(mixing=0.5), runs=1, T=1)
@@ -174,6 +208,12 @@ def test_sigma_is_a_name_of_the_notebooks_concentrations_only() -> None:
     assert tasks.concentration(mean) == pytest.approx(0.375 * 10 * (1 + 0.015 * 10))
     with pytest.raises(ValueError, match=r"sigma must be 0, 0.01, 0.025, 0.047 with .*measure=notebook, got 0.02"):
         tasks.draw_mean(1, 0, problem.S, problem.A, 0.02)
+
+
+def test_an_experiment_of_two_readings_has_a_row_in_each(empty_outputs: Path) -> None:
+    settings = {"estimator": "without_meta", "task_distribution__measure": "std", "T": 2}
+    pomrl.sweep(**settings, reading="printed", runs=2)
+    assert pomrl.table(reading=["printed", "repaired"], **settings)["reading"].tolist() == ["printed", "repaired"]
 
 
 def test_a_table_of_readings_has_a_column_of_readings_and_none_that_follows(empty_outputs: Path) -> None:

@@ -17,7 +17,7 @@ CODE = re.compile(r"```.*?```|^    .*?$|`[^`]*`|\]\([^)]*\)|!\[.*?\]", re.DOTALL
 MOST_WORDS = 700
 """Besides the table of the main claims."""
 
-CONSTANTS = {"1", "2", "3", "4", "5", "6", "0.01", "0.047", "0.99", "95", "300", "1,000"}
+CONSTANTS = {"1", "2", "3", "4", "5", "0.01", "0.047", "0.99", "95", "300", "1,000"}
 """Numbers that are settings, or count the findings."""
 
 

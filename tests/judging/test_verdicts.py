@@ -58,7 +58,7 @@ class TestVerdicts:
         noise = np.random.default_rng(0).normal(size=1000)
         judged = judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05)
         assert (judged.verdict, judged.is_small) == (HOLDS, is_small)
-        assert judged.found.endswith(", small") == is_small
+        assert judged.found.endswith(" (small: below 2 %)") == is_small
 
     def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
         a, b = self.pairs(0.5)

@@ -96,7 +96,7 @@ class TestPlaces:
         table = Results(PAPER, lambda name: (find(name), Judgements({"printed": printed})))
         one, other = "{size(Q1.1, printed)}", "{size(Q1.2, printed)}"
         assert fill(f"It is {one}. Then it is {other}.", table, "p") == "It is 1.000. Then it is 1.000."
-        with pytest.raises(ConfigError, match=r"equal numbers of runs, got 500 and 1,000, in: It is from to\."):
+        with pytest.raises(ConfigError, match=r"equal numbers of runs, got 500 and 1,000, in: It is from to \."):
             fill(f"It is from {one} to {other}.", table, "p")
 
     def test_a_sentence_whose_verdict_turned_stops_the_build(self, tmp_path: Path) -> None:

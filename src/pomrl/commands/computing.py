@@ -64,8 +64,9 @@ def _print_means(experiments: Sequence[Experiment]) -> None:
         experiment.problem.task_distribution for experiment in experiments if experiment.problem.sigma is not None
     ]
     if measures := {getattr(distribution, "measure", "") for distribution in distributions} & {*MEASURES}:
-        what = ", or ".join(MEASURES[measure] for measure in sorted(measures))
-        warn(f"sigma: {what} (task_distribution.measure)")
+        for measure in sorted(measures):
+            name = f"sigma as {measure}" if len(measures) > 1 else "sigma"
+            warn(f"{name}: {MEASURES[measure]} (task_distribution.measure)")
 
 
 def _check_shared_settings(experiments: Sequence[Experiment]) -> None:

@@ -33,7 +33,7 @@ from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from pomrl.configuration.composed import GROUPS, Composed, ConfigError, UnreadableOverrideError, unknown_key
+from pomrl.configuration.composed import GROUPS, READING, Composed, ConfigError, UnreadableOverrideError, unknown_key
 from pomrl.configuration.resolvers import (
     Values,
     merge,
@@ -158,7 +158,7 @@ class Composer(ConfigLoaderImpl):
             (override,) = OverridesParser.create().parse_overrides([line])
             if override.is_sweep_override():
                 raise ConfigError(f"{line}: several values need a sweep; add -m to the command line")
-            if override.key_or_group in GROUPS and (override.is_delete() or override.value() is None):
+            if override.key_or_group in (*GROUPS, READING) and (override.is_delete() or override.value() is None):
                 raise ConfigError(f"{line}: a group must have the name of an option")
             self._read[line] = override
         return self._read[line]
@@ -284,6 +284,10 @@ def composing() -> Generator[None, None, None]:
         is_of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
         if is_of_system or isinstance(error, ConfigError | MemoryError):
             raise
+        if "'${reading}'" in str(error):
+            raise ConfigError(
+                "the defaults of the primary configuration must list reading: NAME, such as repaired, after the groups"
+            ) from error
         raise ConfigError(" ".join(str(error).split()) or type(error).__name__) from error
 
 

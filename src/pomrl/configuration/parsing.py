@@ -76,6 +76,8 @@ COMPONENTS: Mapping[str, type] = {group: get_origin(_TYPES[group]) or _TYPES[gro
 PROBLEM_KEYS = tuple(key for key in _fields(Problem) if key not in GROUPS)
 """Keys of the problem outside of the groups."""
 
+NAMES_OF_FILES = {"experiment": "a sweep", READING: "a reading"}
+
 REQUEST_KEYS = _fields(Request)
 
 KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
@@ -89,8 +91,10 @@ def parse(composed: Composed) -> Experiment:
     """
     values = composed.values
     for key in values:
-        if key == "experiment":
-            raise ConfigError("the file of a sweep must begin with the line '# @package _global_'")
+        if key == "experiment" or (key == READING and isinstance(values[key], dict)):
+            raise ConfigError(f"the file of {NAMES_OF_FILES[key]} must begin with the line '# @package _global_'")
+        if key == READING:
+            raise ConfigError(f"a file selects a reading by `override /reading: {values[key]}` in its defaults")
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
     numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))

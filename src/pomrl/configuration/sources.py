@@ -72,10 +72,11 @@ class Sources:
         for path in sorted(folder.glob("*/**/*.yml")) if folder else []:
             if path.relative_to(folder or path).parts[0] in (*GROUPS, "experiment"):
                 raise ConfigError(f"{path}: a file of options must end in .yaml; rename it")
-        for path in sorted(folder.glob("*/*.yaml")) if folder and folder.resolve() not in self.folders else ():
-            same = [other / path.parent.name / path.name for other in self.folders]
-            if hidden := next(filter(Path.exists, same), None):
-                option = f"{path.parent.name}={path.stem}"
+        is_new = folder and folder.resolve() not in self.folders
+        for path in sorted([*folder.glob("*/*.yaml"), *folder.glob("reading/*/*/*.yaml")]) if folder and is_new else ():
+            inside = path.relative_to(folder)
+            if hidden := next(filter(Path.exists, (other / inside for other in self.folders)), None):
+                option = f"{inside.parent}={path.stem}"
                 raise ConfigError(f"{path}: the option {option} exists already in {hidden}; choose another name")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
-from pomrl.configuration.composed import GROUPS, Composed, ConfigError
+from pomrl.configuration.composed import GROUPS, READING, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PAPER, Sources, folder_of, named_folders, sweep_names, sweep_option
 from pomrl.configuration.variants import Variant, VariantJob
@@ -152,12 +152,21 @@ def command(name: str, *overrides: str) -> str:
 
 
 def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
-    """Find each group's option of the same class with the fewest differences.
+    """Find each group's option of the same class with the fewest differences, and the nearest reading.
 
     Groups without a unique nearest option are left out.
     """
     nearest = {group: _nearest(group, values.get(group), sources) for group in GROUPS}
-    return {group: name for group, name in nearest.items() if name}
+    options = {group: name for group, name in nearest.items() if name}
+    return options | {READING: _nearest_reading(values, options, sources)}
+
+
+def _nearest_reading(values: Mapping[str, Any], options: Mapping[str, str], sources: Sources) -> str:
+    composer, chosen = _composer(sources), [f"{group}={name}" for group, name in options.items()]
+    default = composer.compose(chosen).options[READING]
+    names = sorted((path.stem for path in sources.options(READING)), key=lambda name: name != default)
+    composed = {name: composer.compose([*chosen, f"{READING}={name}"]).values for name in names}
+    return min(names, key=lambda name: sum(composed[name][group] != values[group] for group in options))
 
 
 def _nearest(group: str, value: Any, sources: Sources) -> str | None:

@@ -21,6 +21,9 @@ INTEREST_SHARE = 0.02
 """The smallest effect of interest of a claim without a margin. It is a share of the comparator's mean; for gammas,
 correlations and shares it is absolute."""
 
+SMALL = f" (small: below {100 * INTEREST_SHARE:g} %)"
+"""The mark of an effect that holds and is smaller than one of interest."""
+
 MIN_GAP = 1e-12
 """The smallest gap between estimate and threshold in divisors, to avoid division by 0."""
 
@@ -208,7 +211,7 @@ class Comparison(JudgementColumns):
         if self.is_constant:
             return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
-        return exactly + Interval(self.estimate, self.lower, self.upper).text() + ", small" * self.is_small
+        return exactly + Interval(self.estimate, self.lower, self.upper).text() + SMALL * self.is_small
 
 
 def judge_part(part: Part, error: float) -> Comparison:

@@ -19,8 +19,13 @@ Pair = tuple[Result, Result]
 
 
 def nearest(old: Sequence[Result], new: Sequence[Result]) -> list[Pair]:
-    """Pair each new result with the old one closest in settings."""
-    return [(min(old, key=lambda side: len(differences([side.settings, other.settings]))), other) for other in new]
+    """Pair each new result with the old one closest in settings, first outside of components."""
+    return [(min(old, key=lambda side: _distance(side, other)), other) for other in new]
+
+
+def _distance(a: Result, b: Result) -> tuple[int, int]:
+    keys = differences([a.settings, b.settings])
+    return sum("." not in key for key in keys), len(keys)
 
 
 def group_pairs(pairs: Sequence[Pair]) -> list[list[Pair]]:

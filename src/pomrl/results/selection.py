@@ -105,7 +105,7 @@ def resolve(
         settings_overrides = [override for override in overrides if not override.startswith("code=")]
         for experiment in selection(sources, [*settings_overrides, *metric]):
             identity, schedule = _identity(scientific_settings(experiment)), experiment.method.gamma_schedule
-            key = identity, repr(schedule) if isinstance(schedule, Hindsight) else ""
+            key = identity, repr(schedule) if isinstance(schedule, Hindsight) else "", experiment.options.get(READING)
             requests[key] = identity, experiment
     max_runs = make(Request, {"runs": runs}).runs
     versions = _find_versions(where)

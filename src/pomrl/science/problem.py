@@ -43,7 +43,7 @@ class Problem:
     T: Annotated[int, Field(ge=1, le=32767)]
     """Number of tasks."""
     sigma: Annotated[float | None, Field(ge=0)]
-    """Similarity of the tasks: a variance or standard deviation (task_distribution.measure); null: from another key."""
+    """Similarity of the tasks, as task_distribution.measure says: a variance, say; null: from another key."""
     gamma_eval: Annotated[float, Field(ge=0, le=1)]
     """Discount factor at which policies are evaluated; 1 is allowed with a horizon, or if all policies end."""
     seed: Annotated[int, Field(ge=0)]
