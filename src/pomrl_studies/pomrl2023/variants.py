@@ -45,6 +45,9 @@ def _combined(name: str, *names: str) -> Variant:
         "states_20",
         "states_30",
         "initial_similarity",
+        "first_task",
+        "many_tasks",
+        "aggregating",
     ),
 )
 def readings() -> Iterator[Variant]:
