@@ -46,24 +46,35 @@ def main_claims_table(study: Study, judgements: Judgements) -> str:
     rows: list[list[str]] = []
     for claim in judgements.first_under(variants):
         if claim.is_main:
-            judged_variants = [judgements.of(name).get(claim.id) for name in variants]
-            number = next(_number(judgement) for judgement in reversed(judged_variants) if judgement)
-            rows.append(
-                [f"{claim.title} ({claim.id})", *(_cell(judgement, number) for judgement in judged_variants), number]
-            )
+            judged = [judgements.of(name).get(claim.id) for name in variants]
+            shown = _shown([judgement for judgement in judged if judgement])
+            number = _number(shown[-1])
+            cells = iter(shown)
+            row = [_cell(judgement, next(cells), number) if judgement else NOT_JUDGED for judgement in judged]
+            rows.append([f"{claim.title} ({claim.id})", *row, number])
     rows.sort(key=lambda row: row.count(NOT_JUDGED))
     return markdown(["claim", *variants, "number"], rows).rstrip()
 
 
-def _number(judgement: Judgement) -> str:
-    return judgement.decisive.compared.removesuffix(", in pairs").removesuffix(", bootstrap over runs")
+def _shown(judgements: Sequence[Judgement]) -> list[Comparison]:
+    """Return the decisive comparison under each variant; if they differ, the first one with the verdict."""
+    if len({_number(judgement.decisive) for judgement in judgements}) == 1:
+        return [judgement.decisive for judgement in judgements]
+    return [
+        next(part for part in judgement.comparisons if part.verdict is judgement.verdict and not part.is_beside)
+        for judgement in judgements
+    ]
 
 
-def _cell(judgement: Judgement | None, number: str) -> str:
-    if not judgement or not judgement.verdict:
+def _number(comparison: Comparison) -> str:
+    return comparison.compared.removesuffix(", in pairs").removesuffix(", bootstrap over runs")
+
+
+def _cell(judgement: Judgement, shown: Comparison, number: str) -> str:
+    if not judgement.verdict:
         return NOT_JUDGED
-    other = "" if _number(judgement) == number else f" ({_number(judgement)})"
-    return f"{LOOKS[judgement.verdict].sign} {judgement.decisive.found}{other}"
+    other = "" if _number(shown) == number else f" ({_number(shown)})"
+    return f"{LOOKS[judgement.verdict].sign} {shown.found}{other}"
 
 
 def claims_page(study: Study, judgements: Judgements) -> str:

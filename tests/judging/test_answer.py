@@ -88,7 +88,7 @@ def test_in_short_there_are_numbers_alone(tmp_path: Path) -> None:
     assert said.split("\n\n") == [
         "**Experiments.** Of the 5 claims that can be checked under several of the variants printed, repaired and "
         "computed, 1 holds under each and 1 under none. 2 hold under some, and 1 is undecided.",
-        "**Formulas and theorems.** Of the 1 claim that can be checked under one variant only, 1 does not hold.",
+        "**Formulas and single checks.** Of the 1 claim that can be checked under one variant only, 1 does not hold.",
     ]
     assert counts(judged(tmp_path, FOUND)) == {
         "all": 1, "none": 1, "undecided": 1, "repaired+computed": 1, "computed": 1, "claims": 5,

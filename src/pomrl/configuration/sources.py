@@ -72,8 +72,9 @@ class Sources:
         for path in sorted(folder.glob("*/**/*.yml")) if folder else []:
             if path.relative_to(folder or path).parts[0] in (*GROUPS, "experiment"):
                 raise ConfigError(f"{path}: a file of options must end in .yaml; rename it")
-        is_new = folder and folder.resolve() not in self.folders
-        for path in sorted([*folder.glob("*/*.yaml"), *folder.glob("reading/*/*/*.yaml")]) if folder and is_new else ():
+        if folder is None or folder.resolve() in self.folders:
+            return
+        for path in sorted([*folder.glob("*/*.yaml"), *folder.glob("reading/*/*/*.yaml")]):
             inside = path.relative_to(folder)
             if hidden := next(filter(Path.exists, (other / inside for other in self.folders)), None):
                 option = f"{inside.parent}={path.stem}"
@@ -209,7 +210,7 @@ def options_outside_reading(choices: Mapping[str, Any], folders: Iterable[str | 
     those of Hydra, also of these files. Groups without such files for any option are left out.
     """
     name, paths = choices.get(READING), [*map(Path, folders)]
-    lines = []
+    lines: list[str] = []
     for group in (group for group in GROUPS if group in choices):
         is_covered = any(any(path.glob(f"{READING}/{group}/*/{name}.yaml")) for path in paths)
         inherited = [key.partition("@")[0] for key in choices if key.startswith(f"{READING}/{group}/")]

@@ -36,7 +36,7 @@ class Revision:
     """The date of the revision, such as 2026-11-21."""
     reason: str
     """The change and its reason."""
-    before: Verdict
+    before: Verdict | Mapping[str, Verdict]
     """The published verdict by the old rule, on the required number of runs and with Holm's correction."""
 
 

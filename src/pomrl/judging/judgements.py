@@ -111,7 +111,8 @@ def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
     claim, comparisons = outcome.claim, outcome.parts or (Comparison(),)
     fields: dict[str, Any] = {name: getattr(claim, name) for name in OF_CLAIM}
     if old := claim.revised:
-        fields |= {"revised_on": old.on, "revision": old.reason, "verdict_by_old_rule": old.before}
+        before = old.before if isinstance(old.before, Verdict) else old.before.get(variant)
+        fields |= {"revised_on": old.on, "revision": old.reason, "verdict_by_old_rule": before}
     deciding = decisive(comparisons) if claim.is_judged else comparisons[0]
     return Judgement(
         variant=variant,

@@ -150,7 +150,7 @@ class Dirichlet(RandomChains):
     instead of sigma.
     """
 
-    measure: Literal["variance", "std", "notebook"] = "variance"
+    measure: Literal["variance", "std", "notebook"] = "variance"  # pyright: ignore[reportIncompatibleVariableOverride]
     """Whether sigma is a variance, a standard deviation, or names a concentration of the authors' notebook (R1)."""
     concentration_over_S: Annotated[float | None, Field(gt=0)] = None
     """Sets c = concentration_over_S S (1 + smoothing S) instead of sigma, which must be null; null: c follows from

@@ -202,7 +202,11 @@ def better_than_without(sweep: SweepResults) -> list[Part]:
         "2026-11-28",
         "Slower means a smaller fall of the loss to the last tasks; the share of the fall in the first tasks, by which "
         "it was judged before, is another view. The view was chosen after a look at these numbers",
-        Verdict.DOES_NOT_HOLD,
+        {
+            "printed": Verdict.NO_DIFFERENCE,
+            "repaired": Verdict.DOES_NOT_HOLD,
+            "computed": Verdict.DOES_NOT_HOLD,
+        },
     ),
 )
 def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
@@ -212,13 +216,14 @@ def slower_at_an_intermediate_similarity(sweep: SweepResults) -> list[Part]:
     convergence".
     """
     ada, without = (sweep.at(sigma=0.025, estimator=name) for name in ("ada_pomrl", "without_meta"))
-    stages = [stage for sigma in (0.025, 0.01) for stage in _stages(sweep.at(sigma=sigma, estimator="ada_pomrl"))]
-    falls = [losses.task(1) - losses.tasks(LAST_TASKS) for losses in (ada, sweep.at(sigma=0.01, estimator="ada_pomrl"))]
+    similar = sweep.at(sigma=0.01, estimator="ada_pomrl")
+    stages = [*_stages(ada), *_stages(similar)]
+    fall, similar_fall = (losses.task(1) - losses.tasks(LAST_TASKS) for losses in (ada, similar))
     share = smooth(lambda m: _speed(m[..., :3]) - _speed(m[..., 3:]), np.stack(stages, axis=1))
     share_label = "share of the fall in the first tasks, σ = 0.025 less 0.01"
     return [
         *under("gains", [less(ada.regret, without.regret, "ada-POMRL less without, σ = 0.025")]),
-        *under("slower", [less(*falls, "fall from task 1 to the last tasks, σ = 0.025 less 0.01")]),
+        *under("slower", [less(fall, similar_fall, "fall from task 1 to the last tasks, σ = 0.025 less 0.01")]),
         *beside("slower, by the share of the fall in the first tasks", [Part(share_label, share, below=0.0)]),
     ]
 
@@ -264,7 +269,8 @@ def higher_and_u_shaped(sweep: SweepResults) -> list[Part]:
     revised=Revision(
         "2026-11-28",
         "Both gains are judged at the best gamma, because the figure shows losses against gamma; at 0.99 they are "
-        "another view. (Since 2026-11-22 both views of the gain over no meta-learning counted, before that only 0.99.) "
+        "another view. The gain over tasks is that of tasks 11 to 15 instead of 15. (Since 2026-11-22 both views of "
+        "the gain over no meta-learning counted, before that only 0.99.) "
         "The view was chosen after a look at these numbers",
         Verdict.DOES_NOT_HOLD,
     ),
@@ -278,9 +284,9 @@ def minimal_gains(sweep: SweepResults) -> list[Part]:
     ada, without = (sweep.at(sigma=0.047, estimator=name) for name in ("ada_pomrl", "without_meta"))
     at_best = no_smaller_minimum(ada.average_curve, without.average_curve, "ada-POMRL less without, each at its best γ")
     last = ada.loss[:, LAST_TASKS.start - 1 : LAST_TASKS.stop - 1].mean(1)
-    over_tasks = no_smaller_minimum(last, ada.curve(1), "ada-POMRL, last tasks less task 1, each at its best γ")
+    over_tasks = no_smaller_minimum(last, ada.curve(1), "ada-POMRL at its best γ, last tasks less task 1")
     at_eval = no_better(ada.regret, without.regret, "ada-POMRL less without")
-    over_tasks_at_eval = no_better(ada.task(15), ada.task(1), "ada-POMRL, task 15 less task 1")
+    over_tasks_at_eval = no_better(ada.tasks(LAST_TASKS), ada.task(1), "ada-POMRL, last tasks less task 1")
     return [
         *under("over no meta-learning", [at_best]),
         *under("over tasks", [over_tasks]),

@@ -225,7 +225,11 @@ def no_regret() -> list[Part]:
         for s, share in shares.items()
     ]
     loss = 0.5 * 0.5 * (1.0 - 0.6) * (_value(0.6) - _value(0.5))
-    regret_part = Part("expected loss at least, in every task", Exact(loss), below=ROUNDING)
+    regret_part = Part(
+        "expected loss at least, in every task: two actions, one sample of each, the true mean as prior",
+        Exact(loss),
+        below=ROUNDING,
+    )
     return [
         *under("regret", [regret_part]),
         *under("bound", [*bound_parts, _share_with_logarithms(SIGMAS[0])]),
