@@ -38,7 +38,8 @@ The column *one file* links to lines of
 execute.
 
 Verdicts: {signs}. Three signs are the verdicts
-on the paper as printed, as repaired, and as computed by the authors' notebook. A single sign is the verdict on the
+on the paper as printed, as repaired, and as computed by the authors' notebook. Two signs are those as printed and as
+repaired, of an experiment that the notebook does not have. A single sign is the verdict on the
 printed text; signs in parentheses are the verdicts on its parts. Definitions and steps of proofs have no verdict. Steps
 link to the corrected proof (theory) and to errors in the printed proof (E1, E2, ...).
 """

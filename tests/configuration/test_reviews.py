@@ -24,7 +24,7 @@ PRIOR = ("estimator/pomrl.yaml", "prior: inclusive", "prior: exclusive")
 
 OTHER = ("gamma_schedule/dong.yaml", "start: T1", "start: T0")
 
-EDITS = [pytest.param(PRIOR, 34), pytest.param(OTHER, None, marks=pytest.mark.slow)]
+EDITS = [pytest.param(PRIOR, 35), pytest.param(OTHER, None, marks=pytest.mark.slow)]
 
 REGENERATE = """
 import json, sys
@@ -92,7 +92,7 @@ def test_diff_of_revisions_names_the_sweeps_and_compares_what_is_stored(
     status, out, said = call(diff, "HEAD..", "--format", "markdown")
     assert status == 1, said
     assert out.startswith("### estimator.prior: inclusive -> exclusive\n\n| sweep | variants | experiments | ")
-    assert out.count(" | 0 |\n") == 33
+    assert out.count(" | 0 |\n") == 34
     assert "| pomrl2023/equal_tasks | repaired | 2 | 2 | 2 |" in out
     losses = pd.DataFrame([line.split(" | ") for line in out.splitlines() if "estimator.start_deviation=" in line])
     assert len(losses) == 2

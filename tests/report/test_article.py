@@ -91,8 +91,8 @@ def test_values_are_those_of_the_results(own: Study) -> None:
     named = article.values(PAPER, load_judgements(PAPER), text)
     assert named["settings"]["task_similarity"]["sigma"] == "0.01, 0.025, 0.047"
     assert named["settings"]["task_similarity"]["m"] == "5"
-    judged = load_judgements(PAPER).of("repaired")["Q1.5"]
-    assert [part["estimate"] for part in named["claims"]["repaired"]["Q1.5"]["parts"]] == [
+    judged = load_judgements(PAPER).of("repaired")["Q1.1"]
+    assert [part["estimate"] for part in named["claims"]["repaired"]["Q1.1"]["parts"]] == [
         part.estimate for part in judged.comparisons
     ]
     assert typeset(

@@ -184,7 +184,7 @@ class TestPublished:
         assert fill(source, pages.study_results(PAPER, other), "README.md") != (ROOT / "README.md").read_text()
         turned = repaired["Q2.3"].model_copy(update={"verdict": NOT})
         other = Judgements({**published.by_variant, "repaired": {**repaired, "Q2.3": turned}})
-        with pytest.raises(ConfigError, match=r"needs holds, got does not hold, in: .*The best γ grows"):
+        with pytest.raises(ConfigError, match=r"needs holds, got does not hold, in: .*the best γ grows"):
             fill(source, pages.study_results(PAPER, other), "README.md")
 
     def test_every_verdict_that_a_check_can_demand_is_one(self) -> None:

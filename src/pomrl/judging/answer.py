@@ -79,11 +79,13 @@ def _experiments(groups: Groups, judgements: Judgements, variants: Sequence[str]
 
 
 def _formulas(claims: Sequence[Judgement]) -> str:
+    if not claims:
+        return ""
     number = number_of(len(claims), "claim")
     lead = f"**Formulas and single checks.** Of the {number} that can be checked under one variant only"
     in_part = sum(claim.verdict is not Verdict.HOLDS and Verdict.HOLDS in claim.topics.values() for claim in claims)
     text = f"{lead}, {count_verdicts(claims)}" + (f" ({in_part} of these in part)" if in_part else "")
-    return f"{text}." if claims else ""
+    return f"{text}."
 
 
 def certainty(study: Study, judgements: Judgements) -> str:

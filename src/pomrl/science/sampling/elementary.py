@@ -5,11 +5,11 @@ only operations with defined rounding, in C (`_sampling.c`) or NumPy (`reference
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pomrl.science.sampling import draws, reference
 
-Numbers = Float[np.ndarray, "..."] | float
+Numbers = Float[np.ndarray, "..."] | Int[np.ndarray, "..."] | float | int
 
 
 def log(x: Numbers) -> Float[np.ndarray, "..."]:
@@ -40,13 +40,13 @@ def power(x: Numbers, exponent: Numbers) -> Float[np.ndarray, "..."]:
 
 def cube_root(x: Numbers) -> Float[np.ndarray, "..."]:
     """Return real cube roots."""
-    return np.copysign(power(np.abs(x), 1.0 / 3.0), x)
+    return np.asarray(np.copysign(power(np.abs(x), 1.0 / 3.0), x))
 
 
 def log_sum_exp(x: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*n"]:
     """Return log Σ e^x over the last axis, of finite numbers."""
     largest = x.max(-1)
-    return largest + log(exp(x - largest[..., None]).sum(-1))
+    return np.asarray(largest + log(exp(x - largest[..., None]).sum(-1)))
 
 
 def softmax(x: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*n k"]:
@@ -57,17 +57,17 @@ def softmax(x: Float[np.ndarray, "*n k"]) -> Float[np.ndarray, "*n k"]:
 
 def expit(x: Numbers) -> Float[np.ndarray, "..."]:
     """Return the logistic function 1 / (1 + e^-x)."""
-    return 1.0 / (1.0 + exp(np.negative(x)))
+    return np.asarray(1.0 / (1.0 + exp(np.negative(x))))
 
 
 def log_add_exp(x: Numbers, y: Numbers) -> Float[np.ndarray, "..."]:
     """Return log(e^x + e^y) of finite numbers, with an absolute error of an ulp."""
-    return np.maximum(x, y) + log(1.0 + exp(-np.abs(np.subtract(x, y))))
+    return np.asarray(np.maximum(x, y) + log(1.0 + exp(-np.abs(np.subtract(x, y)))))
 
 
 def log_expit(x: Numbers) -> Float[np.ndarray, "..."]:
     """Return log(1 / (1 + e^-x)), with an absolute error of an ulp."""
-    return -log_add_exp(np.negative(x), 0.0)
+    return np.asarray(-log_add_exp(np.negative(x), 0.0))
 
 
 def _apply(name: str, x: Numbers) -> Float[np.ndarray, "..."]:

@@ -7,7 +7,7 @@ equal chance, so that |P_t - P_o| = sigma. Priors are averages of earlier batche
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import bdtr, bdtrc
 
 from pomrl.study import model_error_bound
@@ -58,7 +58,7 @@ def least_failure_in_later_tasks(coins: CoinTasks) -> float:
     return float(coins.some_pair(one, coins.T - 1))
 
 
-def failure_by_task(coins: CoinTasks) -> Float[np.ndarray, " T-1"]:
+def failure_by_task(coins: CoinTasks) -> Float[np.ndarray, " later_tasks"]:
     """Return the exact probability of failure in each of tasks 2 to T.
 
     Tasks must be equal (sigma = 0), so that the estimate in task t is the mean of (t - 1) m coins.
@@ -86,7 +86,7 @@ def first_task_by_theorem_a(coins: CoinTasks) -> int:
     return next(t for t in range(1, coins.T + 1) if coins.bound("corrected", t) <= coins.bound())
 
 
-def _beyond(tosses: Float[np.ndarray, "..."] | int, p: float, error: float) -> Float[np.ndarray, "..."] | np.float64:
+def _beyond(tosses: Int[np.ndarray, "..."] | int, p: float, error: float) -> Float[np.ndarray, "..."] | np.float64:
     """Return the probability of a coin's frequency beyond p by an error."""
     n = np.asarray(tosses)
     return bdtr(np.ceil(n * (p - error)) - 1, n, p) + bdtrc(np.floor(n * (p + error)), n, p)
