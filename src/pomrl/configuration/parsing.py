@@ -77,6 +77,7 @@ PROBLEM_KEYS = tuple(key for key in _fields(Problem) if key not in GROUPS)
 """Keys of the problem outside of the groups."""
 
 NAMES_OF_FILES = {"experiment": "a sweep", READING: "a reading"}
+"""What the file of an option of these groups is called in messages."""
 
 REQUEST_KEYS = _fields(Request)
 

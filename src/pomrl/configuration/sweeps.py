@@ -162,10 +162,11 @@ def find_options(values: Mapping[str, Any], sources: Sources) -> dict[str, str]:
 
 
 def _nearest_reading(values: Mapping[str, Any], options: Mapping[str, str], sources: Sources) -> str:
-    composer, chosen = _composer(sources), [f"{group}={name}" for group, name in options.items()]
-    default = composer.compose(chosen).options[READING]
+    """Return the reading whose composition has the fewest other components; the default one in a tie."""
+    composer, overrides = _composer(sources), [f"{group}={name}" for group, name in options.items()]
+    default = composer.compose(overrides).options[READING]
     names = sorted((path.stem for path in sources.options(READING)), key=lambda name: name != default)
-    composed = {name: composer.compose([*chosen, f"{READING}={name}"]).values for name in names}
+    composed = {name: composer.compose([*overrides, f"{READING}={name}"]).values for name in names}
     return min(names, key=lambda name: sum(composed[name][group] != values[group] for group in options))
 
 
