@@ -24,6 +24,8 @@ from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.study_claims import basis
 from pomrl.judging.verdict import LOOKS, Comparison, Verdict
+from pomrl.results.comparison import nearest
+from pomrl.results.selection import resolve
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.tasks.random_chains import Dirichlet
 from pomrl.store import signature
@@ -214,6 +216,20 @@ def test_an_experiment_of_two_readings_has_a_row_in_each(empty_outputs: Path) ->
     settings = {"estimator": "without_meta", "task_distribution__measure": "std", "T": 2}
     pomrl.sweep(**settings, reading="printed", runs=2)
     assert pomrl.table(reading=["printed", "repaired"], **settings)["reading"].tolist() == ["printed", "repaired"]
+
+
+def test_learners_are_compared_with_themselves_in_another_reading(empty_outputs: Path) -> None:
+    """More keys of ada-POMRL differ between the readings than between it and no meta-learning."""
+    sides = []
+    for name in ("computed", "printed"):
+        pomrl.sweep(reading=name, estimator=["without_meta", "ada_pomrl"], T=2, runs=2)
+        matches, _ = resolve([f"reading={name}", "estimator=without_meta,ada_pomrl", "T=2"])
+        sides.append([match.result(name) for match in matches])
+    pairs = nearest(*sides)
+    assert [(a.settings["estimator"], b.settings["estimator"]) for a, b in pairs] == [
+        ("without_meta", "without_meta"),
+        ("ada_pomrl", "ada_pomrl"),
+    ]
 
 
 def test_a_table_of_readings_has_a_column_of_readings_and_none_that_follows(empty_outputs: Path) -> None:
