@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from hydra import compose, initialize_config_dir
-from tests.support.computed import call
+from tests.support.computed import call, folders
 from tests.support.settings import CONF, ROOT
 
 import pomrl
@@ -48,7 +48,9 @@ def test_it_stores_what_the_command_stores_and_finds_what_the_command_has_stored
     table = pomrl.sweep(estimator="pomrl", estimator__prior=("exclusive", "inclusive"), **SMALL)
     assert {path: path.stat().st_mtime_ns for path in here.rglob("*.parquet")} == before
     assert table["estimator.prior"].unique().tolist() == ["exclusive", "inclusive"]
-    for folder, (_, part) in zip(out.split(), table.groupby("estimator.prior", observed=True), strict=True):
+    for folder, (_, part) in zip(
+        folders(out.splitlines()), table.groupby("estimator.prior", observed=True), strict=True
+    ):
         pd.testing.assert_frame_equal(part.iloc[:, 1:].reset_index(drop=True), pomrl.load(folder))
     assert len(pomrl.find(estimator__prior=["exclusive", "inclusive"])) == 2
     alike = pomrl.run(gamma_schedule=Fixed(gamma=0.5), **SMALL)

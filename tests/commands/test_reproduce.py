@@ -17,7 +17,7 @@ def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     experiments: list[Experiment] = []
-    monkeypatch.setattr(computing, "compute", lambda of_study: experiments.extend(of_study) or {})
+    monkeypatch.setattr(computing, "compute", lambda jobs: experiments.extend(job.experiment for job in jobs) or {})
     theirs = CLAIM[CLAIM.index("@claim") :].replace('"first", figures=("curves",)', '"pomrl2023/illustration"')
     theirs = theirs.replace("K1", "K2").replace("meta_learning_helps", "of_theirs")
     write(here / "mine", claims_py=f"{CLAIM}\n\n{theirs}")

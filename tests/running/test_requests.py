@@ -12,6 +12,7 @@ import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from tests.support.computed import called
 
+from hydra_plugins.pomrl.sweeper import _job_at
 from pomrl.commands import run
 from pomrl.configuration import composition
 from pomrl.running import plan
@@ -29,18 +30,28 @@ def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> Mock:
     return counting
 
 
-def test_many_jobs_are_counted_before_they_are_composed(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+def test_many_jobs_are_estimated_from_few_stored_or_not(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     loaded = counted(monkeypatch, ConfigLoaderImpl, "load_configuration")
     made_plain = counted(monkeypatch, composition, "Composed")
-    status, lines, said = command("-m", "seed=range(0,20000)")
-    assert (status, lines, made_plain.call_count) == (1, [], 1)
-    assert loaded.call_count <= 4  # Hydra itself composes the sweep as a whole
-    assert said.startswith("20,000 experiments, 2,000,000 runs to compute; about ")
+    command("seed=0", "S=3", "T=1", "runs=1")
+    before = made_plain.call_count
+    status, lines, said = command("-m", "seed=range(0,20000)", "S=3", "T=1", "runs=1")
+    assert (status, lines, made_plain.call_count - before) == (1, [], 20)
+    assert loaded.call_count <= 8  # Hydra itself composes each command as a whole
+    assert said.startswith("20,000 experiments, 20,000 runs to compute; about ")
     assert said.endswith("set yes=true to compute more than 10,000 experiments\n")
-    status, lines, said = command("-m", "seed=range(0,20000)", "dry_run=true")
+    status, lines, said = command("-m", "m=5,50", "S=3,60", "seed=range(0,5000)", "dry_run=true")
     assert (status, lines) == (0, [])
-    assert "estimated from the first experiment: 20,000 experiments" in said
-    assert not (here / "outputs" / "runs").exists()
+    assert "estimated from 20 experiments, stored or not: 20,000 experiments, 2,000,000 runs to compute" in said
+    assert len(list((here / "outputs" / "runs").iterdir())) == 1
+
+
+def test_an_estimate_covers_all_values_of_the_axes() -> None:
+    choices = [[["a=1", "a=2"], ["b=1", "b=2", "b=3"]], [["c=1"]]]
+    assert [_job_at(choices, index) for index in range(7)] == [
+        *([a, b] for a in ("a=1", "a=2") for b in ("b=1", "b=2", "b=3")),
+        ["c=1"],
+    ]
 
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

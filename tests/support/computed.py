@@ -129,6 +129,11 @@ def called(command: Command, *arguments: str) -> tuple[int, list[str], str]:
     return status, out.splitlines(), err
 
 
+def folders(lines: Sequence[str]) -> list[str]:
+    """Return the folders of results that `pomrl run` has printed, without its table."""
+    return [line for line in lines if "/runs/" in line]
+
+
 def refused(command: Any, *arguments: str) -> str:
     """Check the failure of a command, and return its only line."""
     status, _, said = call(command, *arguments)

@@ -1,13 +1,17 @@
-"""Launch all jobs of a sweep together."""
+"""Launch all jobs of a sweep together, or one at a time if they use features of Hydra for single jobs."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import yaml
 from hydra.core.config_store import ConfigStore
-from hydra.core.utils import JobReturn, JobStatus, configure_log, run_job
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.utils import JobReturn, JobStatus, configure_log, env_override, filter_overrides, run_job
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig, OmegaConf, open_dict
@@ -29,17 +33,16 @@ ConfigStore.instance().store(group="hydra/launcher", name="pomrl", node=Launcher
 
 
 class _Job(NamedTuple):  # no dataclass, because Hydra executes this module before it registers it
-    number: int
-    overrides: Sequence[str]
-    composed: Any  # pomrl.configuration.composed.Composed
+    config: Any
+    """The values by key, with the node `hydra`: a DictConfig of Hydra, or a mapping."""
     experiment: Any  # pomrl.configuration.parsing.Experiment
 
 
 class JointLauncher(Launcher):
     """A launcher with checks of all jobs before any computation.
 
-    Experiments share random draws. If callbacks or folder names require it, Hydra then runs each job, which reads its
-    stored runs.
+    Jobs are computed together and share random draws. If they have callbacks, an environment or working folders of
+    their own, or use the node `hydra`, Hydra runs them one at a time.
     """
 
     def __init__(self, job_folders: int) -> None:
@@ -50,74 +53,156 @@ class JointLauncher(Launcher):
         self.config: Any = config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Compute the jobs; return their mean losses to an optimising sweeper."""
-        from pomrl.commands.computing import compute, print_results, write_jobs
+        """Compute the jobs; return their mean losses."""
+        from pomrl.commands.computing import check, print_results, write_jobs
         from pomrl.configuration.composition import Composer
-        from pomrl.configuration.parsing import parse
-        from pomrl.store import signature
 
-        composed = list(map(Composer.from_hydra(self.config.hydra).compose, job_overrides))
-        experiments = [parse(job) for job in composed]
-        numbers = range(initial_job_idx, initial_job_idx + len(composed))
-        jobs = [*map(_Job, numbers, job_overrides, composed, experiments)]
-        write_jobs(self.config.hydra, self._open_folder(), job_overrides, experiments, initial_job_idx)
-        if len(jobs) <= self.job_folders and not self._needs_hydra:
-            self._write_configurations(jobs)
-        failures = compute(experiments)
-        print_results(experiments, are_complete=not failures)
-        return [self._finish(job, failures.get(signature(job.experiment))) for job in jobs]
-
-    def _open_folder(self) -> Path:
-        folder = Path(self.config.hydra.sweep.dir)
-        folder.mkdir(parents=True, exist_ok=True)
-        with open_dict(self.config.hydra):
-            self.config.hydra.runtime.output_dir = str(folder.absolute())
-        configure_log(self.config.hydra.job_logging, self.config.hydra.verbose)
-        return folder
-
-    @property
-    def _needs_hydra(self) -> bool:
-        """Return whether Hydra must run jobs, for callbacks or folder names."""
-        sweep = OmegaConf.to_container(self.config.hydra.sweep)
-        return bool(self.config.hydra.callbacks) or cast(dict[str, Any], sweep)["subdir"] != DEFAULT_SUBDIR
-
-    def _write_configurations(self, jobs: Sequence[_Job]) -> None:
         hydra = self.config.hydra
-        for job in jobs if hydra.output_subdir is not None else ():
-            folder = Path(hydra.sweep.dir, str(job.number), str(hydra.output_subdir))
+        numbered = dict(enumerate(map(list, job_overrides), initial_job_idx))
+        self._log(numbered)
+        composer = Composer.from_hydra(hydra)
+        by_hydra = bool(hydra.callbacks or hydra.job.env_set or hydra.job.chdir)
+        of_sweep = OmegaConf.to_container(hydra.overrides.task)  # unresolved
+        by_hydra |= any(composer.depends_on_hydra(words, of_sweep) for words in numbered.values())
+        jobs = [*(self._composed_by_hydra(numbered) if by_hydra else self._composed(composer, numbered))]
+        experiments = [job.experiment for job in jobs]
+        planned = check(experiments)
+        folders = self._make_folders(jobs)
+        write_jobs(hydra, numbered, experiments)
+        try:
+            returned = self._run_each(jobs) if by_hydra else self._run_together(jobs, planned, folders)
+            print_results(experiments, [job.status is JobStatus.FAILED for job in returned])
+        finally:
+            configure_log(hydra.hydra_logging, hydra.verbose)
+        return returned
+
+    def _log(self, jobs: Mapping[int, Sequence[str]]) -> None:
+        """Log the jobs as the launcher `basic` does; those of our sweeper under its name."""
+        name = "sweeper" if self.config.hydra.runtime.choices["hydra/sweeper"] == "pomrl" else "launcher"
+        log = logging.getLogger(f"hydra_plugins.pomrl.{name}")
+        log.info("Launching %d jobs locally", len(jobs))
+        for number, overrides in jobs.items():
+            log.info("\t#%d : %s", number, " ".join(filter_overrides(overrides)))
+
+    def _composed(self, composer: Any, jobs: Mapping[int, list[str]]) -> Iterator[_Job]:
+        from pomrl.configuration.parsing import parse
+
+        shared: Any = OmegaConf.to_container(self.config.hydra, enum_to_str=True)
+        for number, overrides in jobs.items():
+            composed = composer.compose(overrides)
+            dirname = composer.override_dirname(overrides, self.config.hydra.job.config.override_dirname)
+            hydra = _updated(
+                shared,
+                overrides={"task": overrides},
+                job={"num": number, "id": number, "override_dirname": dirname},
+                runtime={"choices": shared["runtime"]["choices"] | dict(composed.options)},
+            )
+            yield _Job({**composed.values, "hydra": hydra}, parse(composed))
+
+    def _composed_by_hydra(self, jobs: Mapping[int, list[str]]) -> Iterator[_Job]:
+        from pomrl.configuration.composition import to_composed
+        from pomrl.configuration.parsing import parse
+
+        for number, overrides in jobs.items():
+            config: Any = self.context.config_loader.load_sweep_config(self.config, overrides)
+            with open_dict(config):
+                config.hydra.job.id = config.hydra.job.num = number
+            with _hydra_config(config), env_override(config.hydra.job.env_set):
+                yield _Job(config, parse(to_composed(config, config.hydra)))
+
+    def _make_folders(self, jobs: Sequence[_Job]) -> list[Path]:
+        """Make the folders of the sweep and its jobs, before anything is computed; none for many jobs."""
+        sweep = self.config.hydra.sweep
+        Path(sweep.dir).mkdir(parents=True, exist_ok=True)
+        is_default = cast(Any, OmegaConf.to_container(sweep))["subdir"] == DEFAULT_SUBDIR
+        if len(jobs) > self.job_folders and is_default:
+            return []
+        names = [str(job.config["hydra"]["job"]["num"]) if is_default else _subdir(job.config) for job in jobs]
+        folders = [Path(sweep.dir, name) for name in names]
+        for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / "config.yaml").write_bytes(_to_yaml(dict(job.composed.values)))
-            (folder / "overrides.yaml").write_bytes(_to_yaml(list(job.overrides)))
+        return folders
 
-    def _finish(self, job: _Job, failure: Any) -> JobReturn:
-        from pomrl.commands.computing import objective
-        from pomrl.commands.errors import ReportedError
+    def _run_together(self, jobs: Sequence[_Job], planned: Any, folders: Sequence[Path]) -> list[JobReturn]:
+        from pomrl.commands.computing import compute
 
-        if self._needs_hydra and not failure:
-            return self._run_by_hydra(job)
-        done = JobReturn(overrides=job.overrides, status=JobStatus.FAILED if failure else JobStatus.COMPLETED)
-        is_searched = self.config.hydra.runtime.choices["hydra/sweeper"] != "pomrl"
-        if failure:
-            done.return_value = ReportedError(failure.reason)
-        elif is_searched and not job.experiment.request.dry_run:
-            done.return_value = objective(job.experiment)
-        return done
+        hydra = self.config.hydra
+        with open_dict(hydra):
+            hydra.runtime.output_dir = str(Path(hydra.sweep.dir).absolute())
+        configure_log(hydra.job_logging, hydra.verbose)
+        if hydra.output_subdir is not None:
+            for job, folder in zip(jobs, folders, strict=False):  # many jobs have no folders
+                _write_configuration(job.config, folder / str(hydra.output_subdir))
+        failures = compute(planned)
+        return [_job_return(job, failures) for job in jobs]
 
-    def _run_by_hydra(self, job: _Job) -> JobReturn:
-        from pomrl.commands.computing import objective
+    def _run_each(self, jobs: Sequence[_Job]) -> list[JobReturn]:
+        return [
+            run_job(
+                hydra_context=self.context,
+                task_function=partial(_compute_alone, job.experiment),
+                config=job.config,
+                job_dir_key="hydra.sweep.dir",
+                job_subdir_key="hydra.sweep.subdir",
+            )
+            for job in jobs
+        ]
 
-        config = self.context.config_loader.load_sweep_config(self.config, list(job.overrides))
-        with open_dict(config):
-            config.hydra.job.id = config.hydra.job.num = job.number
-        return run_job(
-            hydra_context=self.context,
-            task_function=lambda _: None if job.experiment.request.dry_run else objective(job.experiment),
-            config=config,
-            job_dir_key="hydra.sweep.dir",
-            job_subdir_key="hydra.sweep.subdir",
-        )
+
+def _updated(hydra: Mapping[str, Any], **nodes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy with updated nodes."""
+    return {**hydra, **{name: {**hydra[name], **values} for name, values in nodes.items()}}
+
+
+def _subdir(config: Any) -> str:
+    """Return the name of a job's folder; ConfigError if it cannot be resolved."""
+    from pomrl.configuration.composition import composing
+
+    composed = OmegaConf.create(config)
+    with _hydra_config(composed), composing():
+        return str(OmegaConf.select(composed, "hydra.sweep.subdir"))
+
+
+@contextmanager
+def _hydra_config(config: Any) -> Iterator[None]:
+    """Resolve `${hydra:...}` by the node `hydra` of a job."""
+    instance = HydraConfig.instance()
+    other, instance.cfg = instance.cfg, config
+    try:
+        yield
+    finally:
+        instance.cfg = other
+
+
+def _write_configuration(config: Mapping[str, Any], folder: Path) -> None:
+    """Write the files of `.hydra/`, as Hydra does for a single job."""
+    hydra = _updated(config["hydra"], runtime={"output_dir": str(folder.parent.absolute())})
+    values = {key: value for key, value in config.items() if key != "hydra"}
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {"config": values, "hydra": {"hydra": hydra}, "overrides": hydra["overrides"]["task"]}
+    for name, value in files.items():
+        (folder / f"{name}.yaml").write_bytes(_to_yaml(value))
 
 
 def _to_yaml(value: Any) -> bytes:
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return cast(bytes, yaml.dump(value, Dumper=dumper, encoding="utf-8", sort_keys=False, default_flow_style=False))
+
+
+def _compute_alone(experiment: Any, _: DictConfig) -> float | None:
+    from pomrl.commands.computing import check, compute, launch_folder, mean_loss
+
+    with launch_folder():
+        return mean_loss(experiment, compute(check([experiment])))
+
+
+def _job_return(job: _Job, failures: Mapping[str, Any]) -> JobReturn:
+    from pomrl.commands.computing import mean_loss
+    from pomrl.commands.errors import ReportedError
+
+    overrides = job.config["hydra"]["overrides"]["task"]
+    try:
+        value = mean_loss(job.experiment, failures)
+    except ReportedError as error:
+        return JobReturn(overrides=overrides, status=JobStatus.FAILED, _return_value=error)
+    return JobReturn(overrides=overrides, status=JobStatus.COMPLETED, _return_value=value)

@@ -26,6 +26,9 @@ class SweeperConfig:
     """The axes: the values of each key, separated by commas."""
 
 
+MAX_EXAMPLES = 20
+"""The largest number of jobs from which the work of many is estimated."""
+
 ConfigStore.instance().store(group="hydra/sweeper", name="pomrl", node=SweeperConfig, provider="pomrl")
 
 
@@ -67,18 +70,35 @@ class ProductSweeper(Sweeper):
         composer = Composer.from_hydra(self.config.hydra)
         choices = expand(composer, overrides, self.params)
         count = sum(prod(map(len, axes)) for axes in choices)
-        jobs = (list(job) for job in chain.from_iterable(product(*axes) for axes in choices))
         if count > MAX_JOBS:
-            first = next(jobs)
-            experiment = parse(composer.compose(first))
-            if not experiment.request.yes:
-                estimate_large(experiment, count)
+            examples = [parse(composer.compose(job)) for job in _spread(choices, count)]
+            if not examples[0].request.yes:
+                estimate_large(examples, count)
                 return []
-            jobs = chain([first], jobs)
-        return list(jobs)
+        return [list(job) for job in chain.from_iterable(product(*axes) for axes in choices)]
 
     def _write_configuration(self) -> None:
         if self.config.hydra.output_subdir is not None:
             folder = Path(self.config.hydra.sweep.dir)
             folder.mkdir(parents=True, exist_ok=True)
             OmegaConf.save(self.config, folder / "multirun.yaml")
+
+
+def _spread(choices: Sequence[Sequence[Sequence[str]]], count: int) -> list[list[str]]:
+    """Return the overrides of evenly spaced jobs, of `count` products of axes."""
+    n_examples = min(MAX_EXAMPLES, count)
+    return [_job_at(choices, index * count // n_examples) for index in range(n_examples)]
+
+
+def _job_at(choices: Sequence[Sequence[Sequence[str]]], index: int) -> list[str]:
+    """Return the overrides of a job, by its position in the products of axes."""
+    overrides: list[str] = []
+    for axes in choices:
+        size = prod(map(len, axes))
+        if index < size:
+            for axis in reversed(axes):
+                index, digit = divmod(index, len(axis))
+                overrides.insert(0, axis[digit])
+            return overrides
+        index -= size
+    raise IndexError(index)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pomrl.commands.interrupts import INTERRUPTED
-from pomrl.commands.terminal import discard_output, exit_with, flush_output, one_line, warn
+from pomrl.commands.terminal import exit_unread, exit_with, flush_output, one_line, warn
 from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
@@ -78,9 +78,8 @@ def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]
     except MemoryError:
         message = "not enough memory for models of this size; reduce S, A, or execution.runs_at_a_time"
         exit_with(message, status)
-    except BrokenPipeError as error:
-        discard_output()  # usually the closed pipe; log handlers of Hydra would write to it again
-        exit_with(str(error.strerror), status)
+    except BrokenPipeError:
+        exit_unread()
     except OSError as error:
         flush_output(status)
         exit_with(_system_error_text(error), status)

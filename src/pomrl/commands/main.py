@@ -4,7 +4,6 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
-from pomrl.commands.terminal import exit_with, flush_output
+from pomrl.commands.terminal import exit_unread, exit_with, flush_output
 from pomrl.configuration.composed import unknown_key
 from pomrl.configuration.importing import import_by_name
 
@@ -56,8 +55,9 @@ def main() -> None:
     """Run the command of the first argument."""
     _open_standard_error()
     try:
-        with suppress(BrokenPipeError):  # reported below
-            command(next(iter(sys.argv[1:]), ""), sys.argv[2:])()
+        command(next(iter(sys.argv[1:]), ""), sys.argv[2:])()
+    except BrokenPipeError:
+        exit_unread()
     except KeyboardInterrupt:  # outside of `one_line_errors`
         exit_with("interrupted", INTERRUPTED)
     finally:

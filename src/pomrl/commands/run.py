@@ -9,22 +9,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.utils import env_override
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composition import composing, parse_flags, register_short_names, to_composed
-from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.overrides import overrides
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
-from pomrl.configuration.sweeps import check_first, check_hydra_choices
-from pomrl.outputs import outputs
+from pomrl.configuration.sweeps import check_first
 
 BASH_COMPLETION = r"""
 _pomrl_run() {
@@ -43,6 +42,9 @@ complete -o nospace -o default -F _pomrl_run pomrl python
 INFO_OF_HYDRA = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 """The values of the Hydra option `--info`."""
 
+SEARCH_PATH = "hydra.searchpath"
+"""The key with further folders of options."""
+
 FULL_ERROR = "HYDRA_FULL_ERROR"
 """The environment variable to get tracebacks from Hydra and this command."""
 
@@ -51,20 +53,19 @@ FULL_ERROR = "HYDRA_FULL_ERROR"
 def compute(config: DictConfig) -> float | None:
     """Compute an experiment and return its mean loss, for sweepers to minimise."""
     from pomrl.commands import computing  # not needed for help
-    from pomrl.commands.errors import JobError, ReportedError
+    from pomrl.commands.errors import JobError
     from pomrl.configuration.parsing import parse
 
     hydra_config = HydraConfig.get()
     try:
-        with _use_folder(Path(hydra_config.runtime.cwd)):
-            experiment = parse(to_composed(config, hydra_config))
-            task_overrides, folder = list(hydra_config.overrides.task), Path(hydra_config.runtime.output_dir)
-            computing.write_jobs(hydra_config, folder, [task_overrides], [experiment])
-            failures = computing.compute([experiment])
-            computing.print_results([experiment], are_complete=not failures)
-            for failure in failures.values():
-                raise ReportedError(failure.reason)
-            return None if experiment.request.dry_run else computing.objective(experiment)
+        experiment = parse(to_composed(config, hydra_config))
+        number = 0 if hydra_config.mode == RunMode.RUN else hydra_config.job.num
+        words = OmegaConf.to_container(hydra_config.overrides.task)  # unresolved
+        computing.write_jobs(hydra_config, {number: cast(list[str], words)}, [experiment])
+        with computing.launch_folder():
+            failures = computing.compute(computing.check([experiment]))
+            computing.print_results([experiment], [bool(failures)])
+            return computing.mean_loss(experiment, failures)
     except Exception as error:
         if hydra_config.mode == RunMode.RUN and not hydra_config.callbacks:
             raise JobError from error
@@ -77,8 +78,8 @@ def run() -> None:
 
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # about work cancelled by an interrupt
     with one_line_errors():
-        sys.argv[1:] = _info_as_help(sys.argv[1:])
-        flags = parse_flags(sys.argv[1:], lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
+        arguments = _info_as_help(sys.argv[1:])
+        flags = parse_flags(arguments, lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
         if nothing := [override for override in flags.overrides if override in [f"{group}={{}}" for group in GROUPS]]:
             raise ConfigError(f"{nothing[0]}: a group must have the name of an option")
         if flags.shell_completion and flags.overrides != ["query=bash"]:
@@ -87,14 +88,13 @@ def run() -> None:
         sources = PUBLISHED.with_options(flags.config_dir and Path(flags.config_dir))
         for folder in named_folders(chain.from_iterable(map(_named_sweeps, flags.overrides))):
             sources = sources.with_study(folder)
-        for sweep in chain.from_iterable(map(_named_sweeps, flags.overrides)):
-            check_hydra_choices(sources, sweep)
         folders = [folder / "conf" for folder in sources.named]
         if flags.config_path:  # Hydra then does not search our folder
             register_resolvers()
             register_short_names()
             folders = [*sources.folders[1:], *folders]
-        sys.argv[1:] = _hydra_arguments(sys.argv[1:], folders)
+        flags_first = [argument for argument in arguments if argument not in flags.overrides]
+        sys.argv[1:] = [*flags_first, *_hydra_overrides(flags.overrides, folders)]
         with _hydra_errors_as_ours(flags, sources):
             try:
                 compute()
@@ -106,33 +106,29 @@ def _named_sweeps(override: str) -> list[str]:
     return override.partition("=")[2].split(",") if override.startswith("experiment=") else []
 
 
-def _hydra_arguments(arguments: Sequence[str], folders: Sequence[Path]) -> list[str]:
+def _hydra_overrides(given: Sequence[str], folders: Sequence[Path]) -> list[str]:
+    """Return overrides with full names of sweeps, and with folders added to `hydra.searchpath`."""
     named = [
-        "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _named_sweeps(argument)) else argument
-        for argument in arguments
+        "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _named_sweeps(override)) else override
+        for override in given
     ]
-    paths = [f"file://{folder}" for folder in folders]
-    return named + (overrides({"hydra.searchpath": paths}) if paths else [])
+    if not folders:
+        return named
+    paths = overrides({SEARCH_PATH: [f"file://{folder}" for folder in folders]})[0]
+    if own := [override for override in named if override.startswith(f"{SEARCH_PATH}=[")]:
+        paths = f"{own[-1].rstrip().removesuffix(']')},{paths.partition('[')[2]}".replace("[,", "[")
+    return [*(override for override in named if override not in own), paths]
 
 
 def _info_as_help(arguments: Sequence[str]) -> list[str]:
     """Replace `--info` by the long help, except with `INFO_OF_HYDRA`."""
-    pairs = list(pairwise([*arguments, ""]))
     remaining = [
-        argument for argument, following in pairs if argument not in ("--info", "-i") or following in INFO_OF_HYDRA
+        argument
+        for argument, following in pairwise([*arguments, ""])
+        if argument not in ("--info", "-i") or following in INFO_OF_HYDRA
     ]
-    if len(remaining) == len(arguments):
-        return remaining
-    first = next(
-        (position for position, argument in enumerate(remaining) if "=" in argument and not argument.startswith("-")),
-        len(remaining),
-    )
-    return [
-        "--help",
-        *remaining[:first],
-        "hydra/help=info",
-        *remaining[first:],
-    ]  # overrides must be adjacent
+    is_replaced = len(remaining) < len(arguments)
+    return ["--help", *remaining, "hydra/help=info"] if is_replaced else remaining
 
 
 @contextmanager
@@ -156,17 +152,6 @@ def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
                 ):  # its values may be intervals
                     check_first(sources, task_overrides, is_sweep=flags.multirun)
             raise
-
-
-@contextmanager
-def _use_folder(folder: Path) -> Iterator[None]:
-    """Use outputs and modules of this folder despite `hydra.job.chdir`."""
-    if folder.resolve() == Path.cwd().resolve():
-        yield
-        return
-    add_to_path(folder)
-    with env_override({"POMRL_OUTPUTS": str(folder / outputs())}):
-        yield
 
 
 def print_completion(arguments: Sequence[str]) -> None:

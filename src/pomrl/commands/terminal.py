@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,12 @@ QUIET_SECONDS = 30.0
 MIN_ESTIMATED_SHARE = 0.05
 """The share of finished runs from which the remaining time is estimated."""
 
+LOG = logging.getLogger(__name__)
+"""The log of printed lines."""
+
+OUTPUT_CLOSED = 128 + signal.SIGPIPE
+"""The exit status after the reader of standard output has ended, as in `pomrl run | head`."""
+
 Advance = Callable[[int, int], None]
 """A function of the numbers of finished runs and failed experiments."""
 
@@ -44,28 +51,50 @@ def one_line(error: BaseException) -> str:
 
 
 def warn(line: str) -> None:
-    """Print a line on standard error, if possible, and log it."""
+    """Log a line, and print it on standard error unless the log is on the terminal."""
+    if not _logs_on_terminal():
+        _print(line)
+    LOG.info("%s", line)
+
+
+def _print(line: str) -> None:
     with suppress(OSError):
         print(printable(line), file=sys.stderr, flush=True)
-    logging.getLogger(__name__).info("%s", line)
+
+
+def _logs_on_terminal() -> bool:
+    record = logging.makeLogRecord({"name": LOG.name})
+    streams = [handler for handler in logging.getLogger().handlers if type(handler) is logging.StreamHandler]
+    return any(handler.filter(record) for handler in streams)
 
 
 def exit_with(line: str, status: int = 1) -> NoReturn:
     """Print a line on standard error, and exit."""
-    warn(line)
+    if _logs_on_terminal():
+        _print(line)
+    else:
+        warn(line)
     raise SystemExit(status)
 
 
 def flush_output(status: int = 1) -> None:
-    """Flush standard output; exit with one line if this fails."""
+    """Flush standard output; exit with one line if this fails, or with none if its reader has ended."""
     try:
         print(end="", flush=True)
+    except BrokenPipeError:
+        exit_unread()
     except OSError as error:
-        discard_output()
+        _discard_output()
         exit_with(f"standard output: {error.strerror}", status)
 
 
-def discard_output() -> None:
+def exit_unread() -> NoReturn:
+    """Exit without a message, because the reader of standard output has ended."""
+    _discard_output()
+    raise SystemExit(OUTPUT_CLOSED) from None
+
+
+def _discard_output() -> None:
     """Redirect standard output to nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python and log handlers would write again
 

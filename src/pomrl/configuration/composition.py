@@ -14,7 +14,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
 
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
 from hydra._internal.config_repository import CachingConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
@@ -69,8 +69,8 @@ class _Loaded(NamedTuple):
     options: Mapping[str, str]
     looks: Mapping[str, Mapping[str, Any]]
     notes: tuple[str, ...]
-    axes: Mapping[str, Any]
-    """The axes of the sweep: the values of each key, separated by commas."""
+    hydra: Mapping[str, Any]
+    """The keys of the node `hydra` set by files, such as the axes of a sweep."""
 
 
 class _Files(CachingConfigRepository):
@@ -81,7 +81,7 @@ class _Files(CachingConfigRepository):
 
 
 def _is_of_hydra(default: InputDefault) -> bool:
-    return isinstance(default, GroupDefault) and (default.group or "").lstrip("/").startswith("hydra/")
+    return isinstance(default, GroupDefault) and (default.group or "").lstrip("/").split("/")[0] == "hydra"
 
 
 class Composer(ConfigLoaderImpl):
@@ -115,7 +115,22 @@ class Composer(ConfigLoaderImpl):
     def axes(self, name: str) -> Mapping[str, Any]:
         """Return a sweep's axes: the values of each key, separated by commas."""
         with composing():
-            return self._load(f"experiment={name}").axes
+            return self._load(f"experiment={name}").hydra.get("sweeper", {}).get("params", {})
+
+    def depends_on_hydra(self, overrides: Sequence[str], sweep_overrides: Sequence[str]) -> bool:
+        """Return whether a job has other keys of the node `hydra` than its sweep, or values from it."""
+        with composing():
+            job = self._load(*(line for line in overrides if not self._sets_a_value(self._parse(line))))
+            fixed = [line for line in sweep_overrides if line in overrides]
+            sweep = self._load(*(line for line in fixed if not self._sets_a_value(self._parse(line))))
+        nodes = {*job.hydra, *sweep.hydra} - {"mode", "sweeper"}
+        has_keys = any(job.hydra.get(node) != sweep.hydra.get(node) for node in nodes)
+        return has_keys or "${hydra" in f"{overrides}{job.values}"
+
+    def override_dirname(self, overrides: Sequence[str], config: Any) -> str:
+        """Return `hydra.job.override_dirname`; `config` is `hydra.job.config.override_dirname`."""
+        parsed = list(map(self._parse, overrides))
+        return get_overrides_dirname(parsed, config.exclude_keys, config.item_sep, config.kv_sep)
 
     def choices(self, axes: Mapping[str, Any], overrides: Sequence[str] = ()) -> list[list[str]]:
         """Return the overrides `key=value` of each axis, one for each value.
@@ -192,14 +207,14 @@ class Composer(ConfigLoaderImpl):
         values: Values = {}
         for default in tree.defaults:
             merge(values, self._content(str(default.config_path), default.package))
-        axes = values.pop("hydra", {}).get("sweeper", {}).get("params", {})
+        hydra = values.pop("hydra", {})
         if tree.config_overrides:
             config = OmegaConf.create(values)
             self._apply_overrides_to_config(tree.config_overrides, config)
             values = _to_values(config)
         choices = {group: option for group, option in tree.overrides.known_choices.items() if option}
         looks, notes = looks_of_own_options(choices, self._folders), options_outside_reading(choices, self._folders)
-        return _Loaded(values, choices, looks, notes, axes)
+        return _Loaded(values, choices, looks, notes, hydra)
 
     def _content(self, path: str, package: str | None) -> Values:
         result = deepcopy(self._files.load_config(path))
@@ -258,7 +273,7 @@ def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoRetur
     """Parse the flags and overrides of Hydra; `refuse` receives errors."""
     parser = get_args_parser()
     setattr(parser, "error", refuse)  # noqa: B010 (type checkers refuse a replaced method)
-    flags = parser.parse_args(arguments)
+    flags = parser.parse_intermixed_args(arguments)
     if sum(map(bool, (flags.multirun, flags.cfg, flags.info, flags.shell_completion))) > 1:
         refuse("only one of --multirun, --cfg, --info and --shell-completion can be given")
     return flags

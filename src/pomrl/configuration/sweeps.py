@@ -1,6 +1,5 @@
 """Make the experiments of sweeps, as published or under a variant."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -8,8 +7,6 @@ from itertools import chain, product
 from operator import getitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-
-import yaml
 
 from pomrl.configuration.composed import GROUPS, READING, Composed, ConfigError
 from pomrl.configuration.parsing import Experiment, parse
@@ -81,6 +78,8 @@ def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = N
     """
     extra = [line for line in overrides if not line.startswith("experiment=")]
     named = [*chain.from_iterable(composer.choices({}, [line])[0] for line in overrides if line not in extra)]
+    if empty := [line for line in overrides if line not in extra and not named]:
+        raise ConfigError(f"{empty[0]}: no sweep has such a name")
     options = [sweep_option(line.partition("=")[2]) for line in named]
     own = axes if len(options) < 2 else None
     sweeps = [{"experiment": name, **(composer.axes(name) if own is None else own)} for name in options] or [own or {}]
@@ -104,21 +103,6 @@ def check_first(sources: Sources, overrides: Sequence[str], *, is_sweep: bool) -
     """Raise a ConfigError if a command line's first job is invalid."""
     composer = _composer(sources)
     parse(composer.compose([axis[0] for axis in expand(composer, overrides)[0]] if is_sweep else overrides))
-
-
-def check_hydra_choices(sources: Sources, name: str) -> None:
-    """Raise a ConfigError if a sweep's file chooses a launcher or sweeper."""
-    folders = [*([sources.own] if sources.own else []), *sources.folders[1:]]
-    paths = [folder / "experiment" / f"{sweep_option(name)}.yaml" for folder in folders]
-    for path in (path for path in paths if path.is_file()):
-        content: Any = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        defaults: list[Any] = content.get("defaults", [])
-        choices = [cast(dict[str, Any], item) for item in defaults if isinstance(item, dict)]
-        for key, option in chain.from_iterable(choice.items() for choice in choices):
-            if group := re.fullmatch(r"override /(hydra/(?:launcher|sweeper))", key):
-                raise ConfigError(
-                    f"{path}: {key} has no effect in the file of a sweep; add {group[1]}={option} to the command"
-                )
 
 
 def names(sources: Sources) -> list[str]:

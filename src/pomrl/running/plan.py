@@ -15,6 +15,7 @@ from pomrl import store
 from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.importing import is_ours
 from pomrl.configuration.parsing import Experiment
+from pomrl.execution import Local
 from pomrl.science.problem import Method, Problem, components
 from pomrl.science.solvers.evaluation import ELIMINATED_STATES
 from pomrl.science.validation import check_experiment
@@ -118,21 +119,42 @@ class WorkEstimate:
     seconds: float
     """Seconds in one process, within a factor of about 3 for dense models and the compiled engine."""
     workers: int
+    """Processes that compute."""
+    max_workers: int
+    """Processes for work of any length."""
+
+    def describe_workers(self) -> str:
+        """Return the number of processes, and why only one."""
+        runs = number_of(self.runs, "run")
+        if self.workers > 1:
+            return f"{runs} to compute in {self.workers} processes"
+        why = "execution allows no more" if self.max_workers == 1 else f"about {_duration(self.seconds)} of work"
+        return f"{runs} to compute in one process: {why}"
 
     def __str__(self) -> str:
         time = f"about {_duration(self.seconds / self.workers)} on {number_of(self.workers, 'worker')}"
         return f"{number_of(self.experiments, 'experiment')}, {number_of(self.runs, 'run')} to compute; {time}"
 
 
-def estimate(jobs: Sequence[PlannedExperiment], times: int = 1) -> WorkEstimate:
-    """Estimate the work of `times` equal sweeps; shared runs count once."""
+def estimate(jobs: Sequence[PlannedExperiment]) -> WorkEstimate:
+    """Estimate the work; shared runs count once."""
     unfinished = [job for job in find_unfinished(jobs) if job.missing]
-    runs = times * sum(job.runs_missing for job in unfinished)
-    seconds = times * sum((job.seconds for job in unfinished), 0.0)
-    n_blocks = times * sum(len(job.missing) for job in unfinished)
-    max_workers = jobs[0].experiment.execution.at_once(seconds) if jobs else 1
-    workers = min(max_workers, max(n_blocks, int(seconds / PART_SECONDS)), runs)
-    return WorkEstimate(times * len(jobs), runs, seconds, max(1, workers))
+    parts = divide(unfinished)
+    seconds = sum((job.seconds for job in unfinished), 0.0)
+    execution = jobs[0].experiment.execution if jobs else Local()
+    max_workers = execution.at_once(inf)
+    workers = max(1, min(execution.at_once(sum(part.seconds for part in parts)), len(parts)))
+    return WorkEstimate(len(jobs), sum(job.runs_missing for job in unfinished), seconds, workers, max_workers)
+
+
+def estimate_new(examples: Sequence[Experiment], count: int) -> WorkEstimate:
+    """Estimate the work of `count` experiments like these, if none is stored."""
+    times, execution = count / len(examples), examples[0].execution
+    seconds = times * sum(
+        estimate_seconds(example.problem, example.method, example.request.runs) for example in examples
+    )
+    runs = round(times * sum(example.request.runs for example in examples))
+    return WorkEstimate(count, runs, seconds, min(execution.at_once(seconds), count), execution.at_once(inf))
 
 
 def check_time_limit(work: WorkEstimate) -> None:
