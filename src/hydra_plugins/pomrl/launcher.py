@@ -76,10 +76,14 @@ class JointLauncher(Launcher):
             configure_log(hydra.hydra_logging, hydra.verbose)
         return returned
 
+    @property
+    def _is_search(self) -> bool:
+        """Return whether another sweeper than ours uses the results."""
+        return self.config.hydra.runtime.choices["hydra/sweeper"] != "pomrl"
+
     def _log(self, jobs: Mapping[int, Sequence[str]]) -> None:
         """Log the jobs as the launcher `basic` does; those of our sweeper under its name."""
-        name = "sweeper" if self.config.hydra.runtime.choices["hydra/sweeper"] == "pomrl" else "launcher"
-        log = logging.getLogger(f"hydra_plugins.pomrl.{name}")
+        log = logging.getLogger(f"hydra_plugins.pomrl.{'launcher' if self._is_search else 'sweeper'}")
         log.info("Launching %d jobs locally", len(jobs))
         for number, overrides in jobs.items():
             log.info("\t#%d : %s", number, " ".join(filter_overrides(overrides)))
@@ -134,7 +138,7 @@ class JointLauncher(Launcher):
             for job, folder in zip(jobs, folders, strict=False):  # many jobs have no folders
                 _write_configuration(job.config, folder / str(hydra.output_subdir))
         failures = compute(planned)
-        return [_job_return(job, failures) for job in jobs]
+        return [_job_return(job, failures, has_value=self._is_search) for job in jobs]
 
     def _run_each(self, jobs: Sequence[_Job]) -> list[JobReturn]:
         return [
@@ -196,13 +200,14 @@ def _compute_alone(experiment: Any, _: DictConfig) -> float | None:
         return mean_loss(experiment, compute(check([experiment])))
 
 
-def _job_return(job: _Job, failures: Mapping[str, Any]) -> JobReturn:
+def _job_return(job: _Job, failures: Mapping[str, Any], *, has_value: bool) -> JobReturn:
+    """Describe a finished job; its mean loss takes time to read."""
     from pomrl.commands.computing import mean_loss
     from pomrl.commands.errors import ReportedError
 
     overrides = job.config["hydra"]["overrides"]["task"]
     try:
-        value = mean_loss(job.experiment, failures)
+        value = mean_loss(job.experiment, failures) if failures or has_value else None
     except ReportedError as error:
         return JobReturn(overrides=overrides, status=JobStatus.FAILED, _return_value=error)
     return JobReturn(overrides=overrides, status=JobStatus.COMPLETED, _return_value=value)
