@@ -30,6 +30,9 @@ COMMANDS: Mapping[str, str] = {
 """The functions of this package's commands, as `MODULE:FUNCTION`. Other packages add commands by entry points of this
 form in the group `pomrl.commands`."""
 
+STAGES = ("sweeps", "claims", "variants", "figures", "pages", "report", "article")
+"""The stages of `pomrl reproduce` in order; stages of other packages follow."""
+
 MOVED = {
     **{stage: f"pomrl reproduce STUDY {stage}" for stage in ("claims", "article")},
     "figures": "pomrl reproduce STUDY figures --only NAME ...",
@@ -83,6 +86,10 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
     if name not in all_commands():
         problem = "unknown command" if name else "no command given"
         return partial(exit_with, unknown_key(name or "pomrl", name, [*all_commands()], problem), 2)
+    if name == "run" and arguments[:1] == ["-sc"]:  # without Hydra, because a person waits
+        from pomrl.commands.completion import print_completion
+
+        return partial(print_completion, arguments[1:])
     sys.argv = [f"pomrl {name}", *arguments]
     gc.set_threshold(200_000)  # frequent garbage collection finds nothing
     if name == "run":  # Hydra reads its arguments
