@@ -66,8 +66,12 @@ def describe_zsh() -> None:
     from hydra.plugins.completion_plugin import CompletionPlugin
 
     for plugin in Plugins.instance().discover(CompletionPlugin):
-        if plugin.provides() == "zsh":  # {} is Hydra's placeholder of the program
-            plugin.help = staticmethod('eval "$({{}} -sc {}=zsh)"'.format)
+        if issubclass(plugin, CompletionPlugin) and plugin.provides() == "zsh":
+            plugin.help = staticmethod(_help_of_zsh)
+
+
+def _help_of_zsh(command: str) -> str:
+    return f'eval "$({{}} -sc {command}=zsh)"'  # Hydra inserts the program
 
 
 def split_line(line: str) -> list[str]:
@@ -104,7 +108,7 @@ def _finished(words: Iterable[str]) -> list[str]:
 
 
 def _arguments(command: str, earlier: Sequence[str], word: str) -> list[str]:
-    """Return the words that may follow the earlier arguments of a command."""
+    """Return the possible words after the earlier arguments of a command."""
     if command not in all_commands():
         return []
     if earlier and earlier[-1].startswith("-") and (values := _flags(command).get(earlier[-1])) is not None:

@@ -85,9 +85,10 @@ unset _pomrl_python
 """,
     "fish": """
 complete -e -c pomrl
-complete -e -c python -n __pomrl_is_module
-complete -e -c python3 -n __pomrl_is_module
-functions -e __pomrl __pomrl_is_module
+functions -e __pomrl
+function __pomrl_is_module  # erasing single completions of python would erase all of them
+    false
+end
 """,
 }
 """The code to remove completion, by shell."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -189,4 +189,4 @@ def _stored_node(path: str) -> dict[str, Any]:
     from hydra.core.config_store import ConfigStore
     from omegaconf import OmegaConf
 
-    return OmegaConf.to_container(ConfigStore.instance().load(f"{path}.yaml").node)  # pyright: ignore
+    return cast(dict[str, Any], OmegaConf.to_container(ConfigStore.instance().load(f"{path}.yaml").node))
