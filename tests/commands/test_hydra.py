@@ -233,26 +233,6 @@ def test_optuna_finds_what_a_grid_finds(here: Path) -> None:
     assert found["best_value"] <= of_grid.min() + 0.05 * (of_grid.max() - of_grid.min())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["pomrl run", "python -m src.run"])
-def test_bash_completes_names_of_options(name: str) -> None:
-    script = "\n".join(command("-sc", "install=bash")[1])
-    asks = f"COMP_LINE='{name} T=2 estimator=ada'; COMP_POINT=${{#COMP_LINE}}; _pomrl_run; echo ${{COMPREPLY[@]}}"
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    ended = subprocess.run(
-        ["bash", "-c", f"{script}\n{asks}"],
-        env={**os.environ, "PATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ended.stdout.split() == ["estimator=ada_pomrl", "estimator=ada_pomrl_forgetting"]
-
-
-def test_other_shells_are_told() -> None:
-    assert "must be install=bash" in command("-sc", "install=zsh")[2]
-
-
 class TestRefusals:
     def test_jobs_say_that_they_take_the_name_of_a_sweep(self) -> None:
         for function in (pomrl.jobs, pomrl.sweep):

@@ -61,16 +61,38 @@ def parse_and_call(command: Callable[..., None], name: str, arguments: Sequence[
 def add_arguments(parser: argparse.ArgumentParser, command: Callable[..., None]) -> list[Parameter]:
     """Add a command's arguments to a parser, and return the parameters."""
     helps = read_docstring(command)[2]
+    if other := getattr(command, "options_of", None):
+        helps = {**read_docstring(other)[2], **helps}
+    parameters = _parameters(command)
+    for parameter in parameters:
+        _add_argument(parser, parameter, _plain(helps[parameter.name]).replace("%", "%%"))
+    return parameters
+
+
+def flags(command: Callable[..., None]) -> dict[str, Sequence[str] | None]:
+    """Return the choices of each flag; None if no value follows, or KEY=VALUE."""
+    choices: dict[str, Sequence[str] | None] = {}
+    for parameter in _parameters(command):
+        form = _argparse_options(parameter.annotation)
+        has_value = form.get("action") != "store_true" and form.get("metavar") != "KEY=VALUE"
+        if parameter.kind is Parameter.KEYWORD_ONLY:
+            choices[_flag(parameter.name)] = form.get("choices", ()) if has_value else None
+    return choices
+
+
+def _parameters(command: Callable[..., None]) -> list[Parameter]:
+    """Return the parameters of a command, also those of `with_options_of`."""
     parameters = [
         parameter for parameter in signature(command).parameters.values() if parameter.kind is not Parameter.VAR_KEYWORD
     ]
     if other := getattr(command, "options_of", None):
         own = {parameter.name for parameter in parameters}
-        helps = {**read_docstring(other)[2], **helps}
         parameters += [parameter for parameter in _keywords(other) if parameter.name not in own]
-    for parameter in parameters:
-        _add_argument(parser, parameter, _plain(helps[parameter.name]).replace("%", "%%"))
     return parameters
+
+
+def _flag(name: str) -> str:
+    return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 def _keywords(function: Callable[..., Any]) -> Iterator[Parameter]:
@@ -88,11 +110,10 @@ def _add_argument(parser: argparse.ArgumentParser, parameter: Parameter, what: s
         form = {"metavar": name.upper(), **form, "nargs": count, "action": "store"}
         parser.add_argument(name, **form, help=what)
     else:
-        flag = f"--{name.rstrip('_').replace('_', '-')}"
         default = [] if form.get("action") in ("append", "extend") else parameter.default
         if name in METAVARS:
             form = {"metavar": METAVARS[name], **form}
-        parser.add_argument(flag, dest=name, default=default, **form, help=what)
+        parser.add_argument(_flag(name), dest=name, default=default, **form, help=what)
 
 
 def _argparse_options(annotation: Any) -> dict[str, Any]:

@@ -29,6 +29,12 @@ COMMANDS: Mapping[str, str] = {
 """The functions of this package's commands, as `MODULE:FUNCTION`. Other packages add commands by entry points of this
 form in the group `pomrl.commands`."""
 
+COMPLETION = "pomrl.commands.completion:print_completion"
+"""The function of `pomrl run -sc`, as `MODULE:FUNCTION`."""
+
+STAGES = ("sweeps", "claims", "variants", "figures", "pages", "report", "article")
+"""The stages of `pomrl reproduce` in order; stages of other packages follow."""
+
 MOVED = {
     **{stage: f"pomrl reproduce STUDY {stage}" for stage in ("claims", "article")},
     "figures": "pomrl reproduce STUDY figures --only NAME ...",
@@ -83,6 +89,8 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
     if name not in all_commands():
         problem = "unknown command" if name else "no command given"
         return partial(exit_with, unknown_key(name or "pomrl", name, [*all_commands()], problem), 2)
+    if name == "run" and arguments[:1] == ["-sc"]:  # without Hydra, because a person waits
+        return partial(_import(COMPLETION), arguments[1:])
     sys.argv = [f"pomrl {name}", *arguments]
     gc.set_threshold(200_000)  # frequent garbage collection finds nothing
     if name == "run":  # Hydra reads its arguments
@@ -101,7 +109,11 @@ def all_commands() -> Mapping[str, str]:
 
 def load(name: str) -> Callable[..., Any]:
     """Import the function of a command."""
-    module, _, function = all_commands()[name].partition(":")
+    return _import(all_commands()[name])
+
+
+def _import(target: str) -> Callable[..., Any]:
+    module, _, function = target.partition(":")
     return getattr(import_by_name(module), function)
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pomrl import store
 from pomrl.commands import computing
+from pomrl.commands.main import STAGES
 from pomrl.commands.stages import Stage, StageRequest, Work, claims, figures, judge, needed_experiments, package_stages
 from pomrl.commands.terminal import exit_with, print_frame, warn
 from pomrl.configuration.composed import ConfigError, unknown_key
@@ -24,9 +25,6 @@ from pomrl.judging.agreement import compare
 from pomrl.judging.answer import answer_text
 from pomrl.judging.claim import claims_of, with_runs
 from pomrl.judging.judgements import FILE, read_published
-
-ORDER = ("sweeps", "claims", "variants", "figures", "pages", "report", "article")
-"""The order of stages; stages of other packages follow."""
 
 
 def reproduce(
@@ -94,7 +92,7 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
         "figures": figures,
         **package_stages(),
     }
-    order = [name for name in dict.fromkeys([*ORDER, *stages]) if name in stages]
+    order = [name for name in dict.fromkeys([*STAGES, *stages]) if name in stages]
     if unknown := [name for name in names if name not in stages]:
         hint = f"; select a figure by --only {unknown[0]}" if "figures" in names else ""
         raise ConfigError(unknown_key(unknown[0], unknown[0], order, "unknown stage") + hint)

@@ -17,6 +17,7 @@ from hydra.core.utils import env_override
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from pomrl.commands.completion import describe_zsh, print_completion
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composition import composing, parse_flags, register_short_names, to_composed
@@ -24,20 +25,6 @@ from pomrl.configuration.overrides import overrides
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
 from pomrl.configuration.sweeps import check_first
-
-BASH_COMPLETION = r"""
-_pomrl_run() {
-    local words word=${COMP_LINE##* }
-    case $COMP_LINE in
-        "pomrl run "*) words=${COMP_LINE#pomrl run } ;;
-        "python -m src.run "*) words=${COMP_LINE#python -m src.run } ;;
-        *) return ;;
-    esac
-    COMPREPLY=($(compgen -W "$(COMP_LINE="pomrl $words" pomrl run -sc query=bash)" -- "$word"))
-}
-COMP_WORDBREAKS=${COMP_WORDBREAKS//=}
-complete -o nospace -o default -F _pomrl_run pomrl python
-"""
 
 INFO_OF_HYDRA = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 """The values of the Hydra option `--info`."""
@@ -82,9 +69,11 @@ def run() -> None:
         flags = parse_flags(arguments, lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
         if nothing := [override for override in flags.overrides if override in [f"{group}={{}}" for group in GROUPS]]:
             raise ConfigError(f"{nothing[0]}: a group must have the name of an option")
-        if flags.shell_completion and flags.overrides != ["query=bash"]:
+        if flags.shell_completion:
             print_completion(flags.overrides)
             return
+        if flags.hydra_help:
+            describe_zsh()
         sources = PUBLISHED.with_options(flags.config_dir and Path(flags.config_dir))
         for folder in named_folders(chain.from_iterable(map(_named_sweeps, flags.overrides))):
             sources = sources.with_study(folder)
@@ -152,10 +141,3 @@ def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
                 ):  # its values may be intervals
                     check_first(sources, task_overrides, is_sweep=flags.multirun)
             raise
-
-
-def print_completion(arguments: Sequence[str]) -> None:
-    """Print Bash code to install or remove completion."""
-    if [*arguments] not in (["install=bash"], ["uninstall=bash"]):
-        raise ConfigError(f"--shell-completion must be install=bash or uninstall=bash, got {' '.join(arguments)}")
-    print(BASH_COMPLETION if arguments[0].startswith("install") else "complete -r pomrl python; unset -f _pomrl_run")
