@@ -51,9 +51,11 @@ class OverrideCandidates:
 
     @cached_property
     def _defaults(self) -> dict[str, str | None]:
-        """The options of groups in the primary configuration."""
+        """The options of groups in the primary configuration, also of Hydra's groups."""
         items = [item for item in self._primary["defaults"] if isinstance(item, dict)]
-        return {key.removeprefix("override "): option for item in items for key, option in item.items()}
+        of_hydra = _read(self._sources.folder / "hydra" / "default.yaml")["defaults"]
+        groups = {f"hydra/{key.removeprefix('override ')}": option for item in of_hydra for key, option in item.items()}
+        return groups | {key: option for item in items for key, option in item.items()}
 
     @cached_property
     def _options(self) -> set[Path]:
@@ -93,7 +95,7 @@ class OverrideCandidates:
 
     def _names(self, *, has_sign: bool) -> list[str]:
         """Return groups and keys; a sign may add a group without a default."""
-        groups = [group for group in self._defaults if not group.startswith("hydra/")]
+        groups = [group for group in self._defaults if group.partition("/")[0] != "hydra"]
         added = sorted({path.parent.as_posix() for path in self._options}) if has_sign else []
         keys = [key for key in self._primary if key not in ("defaults", "hydra")]
         return [f"{name}=" for name in dict.fromkeys([*groups, *added, *keys])]

@@ -120,12 +120,12 @@ class Composer(ConfigLoaderImpl):
     def depends_on_hydra(self, overrides: Sequence[str], sweep_overrides: Sequence[str]) -> bool:
         """Return whether a job has other keys of the node `hydra` than its sweep, or values from it."""
         with composing():
-            job = self._load(*(line for line in overrides if not self._sets_a_value(self._parse(line))))
-            fixed = [line for line in sweep_overrides if line in overrides]
-            sweep = self._load(*(line for line in fixed if not self._sets_a_value(self._parse(line))))
+            parsed = {line: self._parse(line) for line in overrides}
+            of_files = [line for line, override in parsed.items() if not self._sets_a_value(override)]
+            job, sweep = self._load(*of_files), self._load(*(line for line in of_files if line in sweep_overrides))
         nodes = {*job.hydra, *sweep.hydra} - {"mode", "sweeper"}
         has_keys = any(job.hydra.get(node) != sweep.hydra.get(node) for node in nodes)
-        return has_keys or "${hydra" in f"{overrides}{job.values}"
+        return has_keys or "${hydra" in f"{[override.value() for override in parsed.values()]}{job.values}"
 
     def override_dirname(self, overrides: Sequence[str], config: Any) -> str:
         """Return `hydra.job.override_dirname`; `config` is `hydra.job.config.override_dirname`."""

@@ -128,7 +128,8 @@ class WorkEstimate:
         runs = number_of(self.runs, "run")
         if self.workers > 1:
             return f"{runs} to compute in {self.workers} processes"
-        why = "execution allows no more" if self.max_workers == 1 else f"about {_duration(self.seconds)} of work"
+        is_only = self.max_workers == 1
+        why = "execution allows no more" if is_only else f"about {_duration(max(0.1, self.seconds))} of work"
         return f"{runs} to compute in one process: {why}"
 
     def __str__(self) -> str:
