@@ -23,7 +23,6 @@ from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.overrides import overrides
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
-from pomrl.configuration.sweeps import check_first, check_hydra_choices
 from pomrl.outputs import outputs
 
 BASH_COMPLETION = r"""
@@ -88,6 +87,8 @@ def run() -> None:
         for folder in named_folders(chain.from_iterable(map(_named_sweeps, flags.overrides))):
             sources = sources.with_study(folder)
         for sweep in chain.from_iterable(map(_named_sweeps, flags.overrides)):
+            from pomrl.configuration.sweeps import check_hydra_choices  # not needed for help
+
             check_hydra_choices(sources, sweep)
         folders = [folder / "conf" for folder in sources.named]
         if flags.config_path:  # Hydra then does not search our folder
@@ -148,6 +149,8 @@ def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
     except OURS:
         raise
     except Exception:  # from Hydra: errors of jobs are in a JobError
+        from pomrl.configuration.sweeps import check_first  # not needed for help
+
         with composing():
             if not (flags.config_name or flags.config_path):  # this package may have a better message
                 task_overrides = [override for override in flags.overrides if not re.match(r"[+~]*hydra\b", override)]
