@@ -2,14 +2,19 @@
 
 import shutil
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra._internal.config_repository import CachingConfigRepository, ConfigRepository
+from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
+from tests.support.computed import call, called
 from tests.support.settings import CONF
 
+from pomrl.commands import run
 from pomrl.configuration import overrides
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.composition import Composer
@@ -169,3 +174,40 @@ def test_a_variant_sets_a_key_wherever_the_sweep_does_not_vary_it() -> None:
     wide = of_keys("wide", {"sigma": 0.02, "m": 3})
     problems = [setting.experiment.problem for setting in sweep(PUBLISHED, None, wide, further=["sigma=0.01,0.03"])]
     assert [(problem.sigma, problem.m) for problem in problems] == [(0.01, 3), (0.03, 3)]
+
+
+class TestShallowCopies:
+    """Hydra's repository of configurations is copied without its files, which saves most of the time of help."""
+
+    @staticmethod
+    def with_and_without(function: Callable[[], Any]) -> list[Any]:
+        results = [function()]
+        with pytest.MonkeyPatch.context() as patch:
+            for repository in (ConfigRepository, CachingConfigRepository):
+                patch.delattr(repository, "__deepcopy__")
+            return [*results, function()]
+
+    @pytest.mark.parametrize("flag", ["--help", "--info", "--hydra-help"])
+    def test_help_has_the_bytes_of_deep_copies(self, flag: str) -> None:
+        shallow, deep = self.with_and_without(lambda: call(run, flag))
+        assert shallow == deep
+        assert "estimator" in shallow[1] or flag == "--hydra-help"
+
+    def test_jobs_with_a_search_path_and_structured_options_are_equal(
+        self, here: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(ConfigStore.instance(), "repo", deepcopy(ConfigStore.instance().repo))
+        option = {"defaults": ["ada_pomrl", "_self_"], "start_deviation": 0.25}
+        ConfigStore.instance().store("structured", option, group="estimator")
+        (here / "own" / "estimator").mkdir(parents=True)
+        (here / "own" / "estimator" / "mine.yaml").write_text("defaults: [structured, _self_]\nprior: exclusive\n")
+        words = ("-m", "hydra.searchpath=[file://own]", "estimator=structured,mine,pomrl", "dry_run=true")
+
+        def configurations() -> list[str]:
+            status, _, said = called(run, *words, "hydra/launcher=basic", "hydra.sweep.dir=sweep")
+            assert status == 0, said
+            return [path.read_text() for path in sorted((here / "sweep").glob("*/.hydra/config.yaml"))]
+
+        shallow, deep = self.with_and_without(configurations)
+        assert shallow == deep
+        assert ["start_deviation: 0.25" in text for text in shallow] == [True, True, False]

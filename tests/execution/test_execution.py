@@ -67,3 +67,13 @@ def test_a_process_that_dies_ends_the_work_in_one_line(
         results(Local(workers=2), death, 1, 2)
     assert capfd.readouterr().err == ""
     assert results(Local(workers=2), squared, 3) == [9]
+
+
+def processes_of(number: int) -> int:
+    return Local(workers=number or None).at_once(100.0)
+
+
+def test_a_worker_process_starts_no_others_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("joblib.cpu_count", lambda: 3)
+    assert Local().at_once(100.0) == 3
+    assert sorted(results(Local(workers=2), processes_of, 0, 3)) == [1, 3]

@@ -24,7 +24,6 @@ from pomrl.configuration.composition import composing, parse_flags, register_sho
 from pomrl.configuration.overrides import overrides
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
-from pomrl.configuration.sweeps import check_first
 
 INFO_OF_HYDRA = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 """The values of the Hydra option `--info`."""
@@ -133,6 +132,8 @@ def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
     except OURS:
         raise
     except Exception:  # from Hydra: errors of jobs are in a JobError
+        from pomrl.configuration.sweeps import check_first  # not needed for help
+
         with composing():
             if not (flags.config_name or flags.config_path):  # this package may have a better message
                 task_overrides = [override for override in flags.overrides if not re.match(r"[+~]*hydra\b", override)]

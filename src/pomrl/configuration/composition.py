@@ -6,7 +6,7 @@ in values share a composition. Compositions are cached until a file changes.
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
 from functools import cache, lru_cache
 from glob import escape, glob
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
-from hydra._internal.config_repository import CachingConfigRepository
+from hydra._internal.config_repository import CachingConfigRepository, ConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra._internal.core_plugins.structured_config_source import StructuredConfigSource
@@ -54,6 +54,16 @@ from pomrl.configuration.sources import (
 
 MAX_AXIS_VALUES = 100_000
 """The largest number of values of an axis."""
+
+
+def _shallow_copy(repository: ConfigRepository, _: object) -> ConfigRepository:
+    return copy(repository)
+
+
+for repository_class in (ConfigRepository, CachingConfigRepository):
+    # Hydra copies its repository for each group in help and each job; it then changes only the list of sources, by
+    # binding a new one.
+    setattr(repository_class, "__deepcopy__", _shallow_copy)  # noqa: B010 (type checkers refuse a new method)
 
 
 def register_short_names() -> None:

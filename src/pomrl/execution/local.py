@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from multiprocessing import parent_process
 from signal import SIG_IGN, SIGINT, SIGKILL, signal
 from typing import Annotated, Any, TypeVar, cast
 
@@ -39,11 +40,15 @@ class Local(Execution):
 
     workers: Annotated[
         int | None,
-        Field(ge=1, description="processes; 1: only this one; null: one for each core, or 1 for little work"),
+        Field(
+            ge=1,
+            description="processes; 1: only this one; null: one for each core, or 1 for little work or in a worker",
+        ),
     ] = None
 
     def at_once(self, seconds: float) -> int:
-        return self.workers or (1 if seconds < SHORT_WORK_SECONDS else joblib.cpu_count())
+        is_worker = parent_process() is not None  # such as one of hydra/launcher=joblib, which already uses all cores
+        return self.workers or (1 if is_worker or seconds < SHORT_WORK_SECONDS else joblib.cpu_count())
 
     @contextmanager
     def parallel(self, seconds: float) -> Generator[Parallel]:

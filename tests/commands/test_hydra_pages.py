@@ -1,0 +1,554 @@
+"""The command blocks of Hydra 1.3's pages do here what the pages say.
+
+Each block is translated to this application. `BASIC` selects the launcher and the sweeper of Hydra; with the shipped
+ones, the same files and messages are expected. Test classes have the names of pages.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from omegaconf import OmegaConf
+from tests.support.computed import called
+from tests.support.recorded import events
+
+from pomrl.commands import run
+from pomrl.configuration.resolvers import register_resolvers
+
+command = partial(called, run)
+SMALL = ("T=2", "runs=3", "S=3")
+BASIC = ("hydra/launcher=basic", "hydra/sweeper=basic")
+LOGS = ("hydra/hydra_logging=default", "hydra/job_logging=default")
+RECORDED = "+hydra.callbacks.{0}._target_=tests.support.recorded.RecordedCallback"
+LOGGED = "+hydra.callbacks.log._target_=hydra.experimental.callbacks.LogJobReturnCallback"
+
+FAILING = "estimator=pomrl,action_prior"
+"""A sweep whose second job passes all checks and fails: actions need a study's planner."""
+
+OWN_KEYS = ("launcher", "sweeper")
+"""The keys of `hydra` with other values for `BASIC`."""
+
+pytestmark = pytest.mark.usefixtures("here", "quiet_root")
+
+
+@pytest.fixture
+def quiet_root() -> Iterator[None]:
+    """Restore the levels and handlers of loggers."""
+    root, level, handlers = logging.getLogger(), logging.getLogger().level, [*logging.getLogger().handlers]
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
+    logging.disable(logging.NOTSET)
+
+
+def succeed(*words: str) -> list[str]:
+    """Return the lines on standard output of a command with status 0."""
+    status, lines, said = command(*words)
+    assert status == 0, said
+    return lines
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def without_time(lines: list[str], of: str = "[HYDRA]") -> list[str]:
+    """Return the log lines with this word, from it on; numbers of seconds in them stay."""
+    return [line[line.index(of) :] for line in lines if of in line]
+
+
+def content(path: Path, sweep: str) -> Any:
+    """Return a YAML file as data, without what `BASIC` and another folder change."""
+    config = OmegaConf.create(
+        path.read_text().replace(f"dir: {sweep}\n", "dir: SWEEP\n").replace(f"/{sweep}", "/SWEEP")
+    )
+    if path.name == "config.yaml":
+        return OmegaConf.to_container(config, resolve="${hydra:" not in path.read_text())
+    values: Any = OmegaConf.to_container(config)
+    if path.name in ("hydra.yaml", "multirun.yaml"):
+        hydra = values["hydra"]
+        for key in OWN_KEYS:
+            hydra.pop(key)
+            hydra["runtime"]["choices"].pop(f"hydra/{key}")
+        hydra["overrides"]["hydra"] = [line for line in hydra["overrides"]["hydra"] if not line.startswith(
+            ("hydra/launcher", "hydra/sweeper", "hydra.sweep.dir")
+        )]  # fmt: skip
+    return values
+
+
+def files(sweep: str) -> dict[str, Any]:
+    """Return the content of each YAML file below a sweep's folder."""
+    register_resolvers()
+    paths = sorted(Path(sweep).rglob("*.yaml"))
+    return {str(path.relative_to(sweep)): content(path, sweep) for path in paths}
+
+
+def both(*words: str) -> tuple[list[str], list[str]]:
+    """Sweep into the folders `basic` and `shipped`; return both outputs."""
+    return (
+        succeed("-m", *words, *BASIC, "hydra.sweep.dir=basic"),
+        succeed("-m", *words, "hydra.sweep.dir=shipped"),
+    )
+
+
+class TestMultirun:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("sigma=0.01,0.02", "estimator=pomrl,ada_pomrl"),
+            ("seed=range(1,4)",),
+            ("gamma_schedule=glob(*,exclude=[d*,b*,u*])",),
+            # Basic override syntax
+            ("note=hello world,'a,b'", "estimator.prior=exclusive,inclusive"),
+            (r"note=job\{a\=1\,b\=2\},x",),
+            ("gamma_schedule.gammas=[0.1,0.5],[0.9]", "++note=x", "+tag=y"),
+            # Extended override syntax
+            ("sigma=choice(0.01,0.02)", "m=range(4,8,2)"),
+            ("sigma=sort(0.03,0.01,reverse=true)", "m=int(2.9),4"),
+            ("sigma=tag(log,choice(0.01,0.02))",),
+        ],
+    )
+    def test_job_folders_have_the_same_files(self, words: tuple[str, ...]) -> None:
+        both(*SMALL, *words, "dry_run=true")
+        expected = files("basic")
+        assert "0/.hydra/hydra.yaml" in expected
+        assert files("shipped") == expected
+
+    def test_jobs_are_listed_by_hydras_log(self) -> None:
+        basic, shipped = both(*SMALL, "sigma=0.01,0.02", *LOGS[:1])
+        expected = [
+            "[HYDRA] Launching 2 jobs locally",
+            *(f"[HYDRA] \t#{i} : T=2 runs=3 S=3 sigma=0.0{i + 1}" for i in (0, 1)),
+        ]
+        assert without_time(basic) == expected
+        assert without_time(shipped) == expected
+
+    @pytest.mark.parametrize("how", [("hydra.mode=MULTIRUN",), ("--multirun",), ("-m",)])
+    def test_each_way_to_ask_for_a_sweep_makes_one(self, how: tuple[str, ...]) -> None:
+        succeed(*how, "sigma=0.01,0.02", "dry_run=true", "hydra.sweep.dir=sweep")
+        assert [path.name for path in sorted(Path("sweep").iterdir()) if path.is_dir()] == ["0", "1"]
+
+    def test_a_configured_sweep_gives_way_to_the_command_line(self, here: Path) -> None:
+        text = "defaults: [config, _self_]\nhydra: {sweeper: {params: {sigma: '0.01,0.02', m: '2,3,4'}}}\n"
+        write(here / "own" / "mine.yaml", text)
+        both("--config-dir", "own", "-cn", "mine", "m=2", "dry_run=true")
+        assert [values["sigma"] for name, values in files("shipped").items() if name.endswith("config.yaml")] == [
+            0.01,
+            0.02,
+        ]
+        assert files("shipped") == files("basic")
+
+
+class TestWorkingDirectory:
+    @pytest.mark.parametrize(
+        ("words", "folders"),
+        [
+            (("hydra.sweep.subdir=${hydra.job.override_dirname}",), ["S=3,sigma=0.01", "S=3,sigma=0.02"]),
+            (("hydra.sweep.subdir=s_${sigma}",), ["s_0.01", "s_0.02"]),
+            (
+                ("hydra.sweep.subdir=${hydra:runtime.choices.estimator}/${hydra.job.num}",),
+                ["ada_pomrl/0", "ada_pomrl/1"],
+            ),
+            (
+                (
+                    "hydra.sweep.subdir=${hydra.job.override_dirname}",
+                    "hydra.job.config.override_dirname.kv_sep=-",
+                    "hydra.job.config.override_dirname.item_sep=_",
+                    "hydra.job.config.override_dirname.exclude_keys=[S]",
+                ),
+                ["sigma-0.01", "sigma-0.02"],
+            ),
+        ],
+    )
+    def test_job_folders_have_the_configured_names(self, words: tuple[str, ...], folders: list[str]) -> None:
+        both("S=3", "sigma=0.01,0.02", "dry_run=true", *words)
+        assert {str(path.parent.parent.relative_to("shipped")) for path in Path("shipped").rglob("config.yaml")} == {
+            *folders
+        }
+        assert files("shipped") == files("basic")
+
+    @pytest.mark.parametrize(
+        "folder", ["${hydra.job.name}/here", "opt:${hydra:runtime.choices.estimator}", "${hydra.job.override_dirname}"]
+    )
+    def test_the_folder_of_a_run_may_name_settings(self, folder: str) -> None:
+        succeed("S=3", "dry_run=true", f"hydra.run.dir=outputs/{folder}")
+        values = {"${hydra.job.name}": "run", "${hydra:runtime.choices.estimator}": "ada_pomrl"}
+        values["${hydra.job.override_dirname}"] = "S=3,dry_run=true"
+        for key, value in values.items():
+            folder = folder.replace(key, value)
+        assert {path.name for path in (Path("outputs") / folder / ".hydra").iterdir()} == {
+            "config.yaml",
+            "hydra.yaml",
+            "overrides.yaml",
+        }
+
+    @pytest.mark.parametrize(
+        "words", [("hydra.output_subdir=null",), ("hydra.output_subdir=.h",), ("hydra.job.chdir=True",)]
+    )
+    def test_subfolders_are_renamed_left_out_or_entered(self, words: tuple[str, ...]) -> None:
+        both(*SMALL, "sigma=0.01,0.02", *words)
+        assert files("shipped") == files("basic")
+        assert ("0/.h/config.yaml" in files("shipped")) is (".h" in words[0])
+        assert not Path("shipped/0/outputs").exists()
+
+
+class TestJob:
+    def test_a_value_may_have_the_number_of_its_job(self) -> None:
+        both(*SMALL, "sigma=0.01,0.02", "note=${hydra:job.num}", "seed=${hydra:job.num}")
+        assert files("shipped") == files("basic")
+
+    def test_a_value_may_have_the_option_of_its_job(self) -> None:
+        words = ("estimator=pomrl,ada_pomrl", "note=${hydra:runtime.choices.estimator}", RECORDED.format("a"))
+        both(*SMALL, *words)
+        notes = [event["note"] for event in events(Path()) if event["event"] == "job start"]
+        assert notes == ["pomrl", "ada_pomrl"] * 2
+
+    @pytest.mark.parametrize("how", [(), BASIC])
+    def test_each_job_has_its_environment(self, how: tuple[str, ...]) -> None:
+        words = ("+hydra.job.env_set.FOO='${hydra:job.num}'", "note=${oc.env:FOO}", RECORDED.format("a"))
+        succeed("-m", *SMALL, "sigma=0.01,0.02", *words, *how)
+        starts = [event for event in events(Path()) if event["event"] == "job start"]
+        assert [(str(event["note"]), event["FOO"]) for event in starts] == [("0", "0"), ("1", "1")]
+
+    @pytest.mark.parametrize("words", [("-m", "sigma=0.01,0.02"), ("-m", "sigma=0.01,0.02", *BASIC), ("sigma=0.01",)])
+    def test_the_environment_is_set_without_callbacks(self, words: tuple[str, ...]) -> None:
+        folders = succeed(*words, *SMALL, "+hydra.job.env_set.FOO=1", "estimator=pomrl", "seed=${oc.env:FOO}")
+        alone = succeed(*words, *SMALL, "estimator=pomrl", "seed=1")
+        assert folders[-1] == alone[-1]
+
+    @pytest.mark.parametrize("words", [(), BASIC])
+    def test_the_table_of_jobs_is_one_file_with_their_numbers(self, words: tuple[str, ...]) -> None:
+        lines = succeed("-m", *SMALL, "sigma=0.01,0.02", "hydra.sweep.dir=sweep", *words)
+        jobs = pd.read_csv("sweep/jobs.csv")
+        assert jobs["job"].tolist() == [0, 1]
+        assert [f"outputs/runs/{signature}" for signature in jobs["signature"]] == lines[-2:]
+        assert [str(path) for path in Path("sweep").rglob("jobs.csv")] == ["sweep/jobs.csv"]
+
+
+class TestLogging:
+    @pytest.mark.parametrize("words", [(), ("-m", "sigma=0.01,0.02"), ("-m", "sigma=0.01,0.02", *BASIC)])
+    def test_verbose_sets_the_level_of_loggers(self, words: tuple[str, ...]) -> None:
+        succeed(*words, *SMALL, "hydra.verbose=[mine,other]")
+        assert [logging.getLogger(name).level for name in ("mine", "other")] == [logging.DEBUG] * 2
+        succeed(*words, *SMALL, "hydra.verbose=true")
+        assert logging.getLogger().level == logging.DEBUG
+
+    @pytest.mark.parametrize("words", [(), ("-m", "sigma=0.01,0.02"), ("-m", "sigma=0.01,0.02", *BASIC)])
+    def test_verbose_shows_what_hydra_has_found(self, words: tuple[str, ...]) -> None:
+        lines = succeed(*words, *SMALL, "hydra.verbose=true", "hydra/hydra_logging=default")
+        assert any("Installed Hydra Plugins" in line for line in lines)
+
+    def test_a_default_log_has_each_line_once(self) -> None:
+        basic, shipped = both(*SMALL, "sigma=0.01,0.02", LOGGED, *LOGS)
+        for lines in (basic, shipped):
+            returned = without_time(lines, "Succeeded with return value")
+            assert len(returned) == 2
+        assert without_time(shipped, "Succeeded with") == without_time(basic, "Succeeded with")
+        assert without_time(shipped) == without_time(basic)
+
+    @pytest.mark.parametrize("log", ["disabled", "none"])
+    @pytest.mark.parametrize("words", [(), ("-m", "sigma=0.01,0.02")])
+    def test_a_log_can_be_turned_off(self, log: str, words: tuple[str, ...]) -> None:
+        lines = succeed(*words, *SMALL, f"hydra/job_logging={log}", f"hydra/hydra_logging={log}")
+        assert not [line for line in lines if "[HYDRA]" in line or "INFO" in line]
+        assert not [*Path("outputs/hydra").rglob("*.log")]
+
+    @pytest.mark.parametrize("words", [(), ("-m", "sigma=0.01,0.02"), ("-m", "sigma=0.01,0.02", *BASIC)])
+    def test_a_log_of_ones_own_is_used(self, words: tuple[str, ...], here: Path) -> None:
+        custom = """version: 1
+formatters:
+  simple:
+    format: '[%(levelname)s] - %(message)s'
+handlers:
+  console:
+    class: logging.StreamHandler
+    formatter: simple
+    stream: ext://sys.stdout
+root:
+  handlers: [console]
+
+disable_existing_loggers: false
+"""
+        write(here / "own" / "hydra" / "job_logging" / "custom.yaml", custom)
+        lines = succeed("--config-dir", "own", *words, *SMALL, "hydra/job_logging=custom", LOGGED)
+        logged = [line for line in lines if line.startswith("[INFO] - Succeeded with return value: ")]
+        assert len(logged) == (2 if words else 1)
+
+
+class TestCallbacks:
+    def test_a_run_calls_each_event_in_order(self) -> None:
+        succeed(*SMALL, RECORDED.format("a"))
+        assert [event["event"] for event in events(Path())] == ["run start", "job start", "job end", "run end"]
+
+    @pytest.mark.parametrize("how", [(), BASIC])
+    def test_a_sweep_calls_each_event_around_its_job(self, how: tuple[str, ...]) -> None:
+        succeed("-m", *SMALL, "sigma=0.01,0.02", RECORDED.format("a"), *how)
+        recorded = events(Path())
+        assert [event["event"] for event in recorded] == [
+            "multirun start",
+            *["job start", "job end"] * 2,
+            "multirun end",
+        ]
+        assert [event["number"] for event in recorded if event["event"] == "job start"] == [0, 1]
+
+    @pytest.mark.parametrize("how", [(), BASIC])
+    def test_the_results_of_a_job_are_stored_when_it_ends(self, how: tuple[str, ...], here: Path) -> None:
+        text = (
+            "from pathlib import Path\nfrom hydra.experimental.callback import Callback\n\n"
+            "class Counting(Callback):\n    def on_job_start(self, config, **kwargs):\n"
+            "        print('stored', len([*Path('outputs/runs').glob('*/*.parquet')]))\n"
+        )
+        write(here / "counting.py", text)
+        words = ("+hydra.callbacks.a._target_=counting.Counting", *how)
+        lines = succeed("-m", *SMALL, "sigma=0.01,0.02", *words)
+        assert [line for line in lines if line.startswith("stored")] == ["stored 0", "stored 1"]
+
+    @pytest.mark.parametrize("how", [(), BASIC])
+    def test_several_are_called_in_order_and_end_in_reverse(self, how: tuple[str, ...]) -> None:
+        names = [word for name in "ab" for word in (RECORDED.format(name), f"+hydra.callbacks.{name}.name={name}")]
+        succeed("-m", *SMALL, "sigma=0.01,0.02", *names, *how)
+        assert "".join(event["by"] for event in events(Path())) == "ab" + "abba" * 2 + "ba"
+
+    @pytest.mark.parametrize("how", [(), BASIC])
+    def test_a_failed_job_ends_as_failed(self, how: tuple[str, ...]) -> None:
+        status, _, said = command("-m", *SMALL, FAILING, RECORDED.format("a"), *how)
+        assert status == 1, said
+        assert [event["status"] for event in events(Path()) if event["event"] == "job end"] == ["COMPLETED", "FAILED"]
+
+    def test_a_failed_run_ends_as_failed(self) -> None:
+        status, _, said = command(*SMALL, "estimator=action_prior", RECORDED.format("a"))
+        assert status == 1, said
+        assert [event["status"] for event in events(Path()) if event["event"] == "job end"] == ["FAILED"]
+
+    @pytest.mark.parametrize("how", [(), BASIC])
+    def test_the_log_of_returned_values_has_failures(self, how: tuple[str, ...]) -> None:
+        status, lines, said = command("-m", *SMALL, FAILING, LOGGED, *LOGS, *how)
+        assert status == 1, said
+        assert len(without_time(lines, "Succeeded with return value: ")) == 1
+        assert len(without_time(lines, "Job failed with error")) == 1
+
+    @pytest.mark.parametrize("how", [(), BASIC])
+    def test_a_file_can_name_callbacks(self, how: tuple[str, ...], here: Path) -> None:
+        text = (
+            "# @package _global_\nhydra:\n  callbacks:\n    mine: {_target_: tests.support.recorded.RecordedCallback}\n"
+        )
+        write(here / "own" / "hydra" / "callbacks" / "mine.yaml", text)
+        write(here / "own" / "first.yaml", "defaults: [config, /hydra/callbacks: [mine], _self_]\nT: 2\n")
+        succeed("--config-dir", "own", "-cn", "first", "-m", "runs=3", "S=3,4", *how)
+        assert [event["event"] for event in events(Path())].count("job end") == 2
+
+
+class TestConfiguringExperiments:
+    """An experiment's file chooses what else a command line would, as the page on the Defaults List says."""
+
+    @staticmethod
+    def experiment(override: str, more: str = "T: 2\nruns: 3\nS: 3\n", folder: str = "experiment") -> tuple[str, ...]:
+        write(Path("own") / folder / "mine.yaml", f"# @package _global_\ndefaults:\n  - override {override}\n{more}")
+        return ("--config-dir", "own", f"{'' if folder == 'experiment' else '+'}{folder}=mine")
+
+    def test_it_chooses_the_launcher(self) -> None:
+        words = self.experiment("/hydra/launcher: basic")
+        succeed("-m", *words, "sigma=0.01,0.02", "hydra.sweep.dir=sweep")
+        hydra = yaml.safe_load(Path("sweep/0/.hydra/hydra.yaml").read_text())["hydra"]
+        assert hydra["launcher"]["_target_"].endswith("BasicLauncher")
+
+    def test_it_chooses_the_sweeper(self) -> None:
+        words = self.experiment("/hydra/sweeper: basic")
+        succeed("-m", *words, "sigma=0.01,0.02", "hydra.sweep.dir=sweep")
+        sweeper = yaml.safe_load(Path("sweep/multirun.yaml").read_text())["hydra"]["sweeper"]
+        assert sweeper["_target_"].endswith("BasicSweeper")
+
+    @pytest.mark.parametrize("how", [(), ("-m", "sigma=0.01,0.02")])
+    def test_it_chooses_the_log(self, how: tuple[str, ...]) -> None:
+        words = self.experiment("/hydra/job_logging: default")
+        assert without_time(succeed(*how, *words, LOGGED), "Succeeded with return value")
+
+    def test_it_chooses_the_folder_of_a_run(self) -> None:
+        more = "T: 2\nruns: 3\nhydra:\n  run:\n    dir: mine/${T}\n"
+        succeed(*self.experiment("/estimator: pomrl", more))
+        assert Path("mine/2/.hydra/config.yaml").is_file()
+
+    def test_the_command_line_replaces_its_choice(self) -> None:
+        words = self.experiment("/hydra/launcher: basic")
+        succeed("-m", *words, "sigma=0.01,0.02", "hydra.sweep.dir=sweep", "hydra/launcher=pomrl")
+        launcher = yaml.safe_load(Path("sweep/multirun.yaml").read_text())["hydra"]["launcher"]
+        assert launcher["_target_"].endswith("JointLauncher")
+
+    @pytest.mark.parametrize("axis", ["experiment=mine,other", "experiment=glob([mine,other])"])
+    def test_several_are_swept_over(self, axis: str) -> None:
+        self.experiment("/estimator: pomrl")
+        write(Path("own/experiment/other.yaml"), "# @package _global_\nT: 3\nruns: 3\nS: 3\n")
+        both("--config-dir", "own", axis, "dry_run=true")
+        assert files("shipped") == files("basic")
+
+
+class TestSearchPath:
+    @pytest.mark.parametrize(
+        "path", ["pkg://additional_conf", "file://${oc.env:PWD}/additional_conf", "file://additional_conf"]
+    )
+    def test_it_takes_packages_and_folders(self, path: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        write(here / "additional_conf" / "__init__.py", "")
+        write(here / "additional_conf" / "estimator" / "mine.yaml", "defaults: [pomrl, _self_]\nprior: exclusive\n")
+        monkeypatch.syspath_prepend(str(here))
+        monkeypatch.setenv("PWD", str(here))
+        both(
+            *SMALL,
+            f"hydra.searchpath=['{path}']" if "$" in path else f"hydra.searchpath=[{path}]",
+            "estimator=mine,pomrl",
+            "dry_run=true",
+        )
+        assert files("shipped") == files("basic")
+        assert files("shipped")["0/.hydra/config.yaml"]["estimator"]["prior"] == "exclusive"
+
+    def test_a_primary_configuration_may_name_it(self, here: Path) -> None:
+        write(here / "more" / "estimator" / "mine.yaml", "defaults: [pomrl, _self_]\nprior: exclusive\n")
+        write(here / "own" / "first.yaml", "defaults: [config, _self_]\nhydra: {searchpath: ['file://more']}\n")
+        both("--config-dir", "own", "-cn", "first", "estimator=mine,pomrl", "dry_run=true")
+        assert files("shipped") == files("basic")
+
+
+def test_a_specialized_configuration_follows_two_choices(here: Path) -> None:
+    text = "defaults: [config, optional special: '${estimator}_${data}', _self_]\n"
+    write(here / "own" / "first.yaml", text)
+    write(here / "own" / "special" / "pomrl_trajectories.yaml", "# @package _global_\nm: 7\n")
+    both(
+        "--config-dir",
+        "own",
+        "-cn",
+        "first",
+        "estimator=pomrl,ada_pomrl",
+        "data=generative,trajectories",
+        "dry_run=true",
+    )
+    found = [values["m"] for name, values in files("shipped").items() if name.endswith("config.yaml")]
+    assert found == [5, 7, 5, 5]
+    assert files("shipped") == files("basic")
+
+
+def test_the_configuration_of_a_plugin_is_extended(here: Path) -> None:
+    write(here / "own" / "hydra" / "launcher" / "mine.yaml", "defaults: [pomrl]\njob_folders: 1\n")
+    succeed("-m", "--config-dir", "own", "hydra/launcher=mine", "S=3,4", "dry_run=true", "hydra.sweep.dir=sweep")
+    assert not [*Path("sweep").glob("[01]")]
+
+
+SEARCH = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.n_jobs=1", "hydra.sweeper.sampler.seed=1")
+SEARCHED = "estimator.start_deviation=interval(0.1,1)"
+
+
+@pytest.mark.filterwarnings("ignore")
+class TestOptuna:
+    def test_its_parameters_are_printed(self) -> None:
+        printed = yaml.safe_load("\n".join(succeed("hydra/sweeper=optuna", "--cfg", "hydra", "-p", "hydra.sweeper")))
+        assert printed["sampler"]["_target_"] == "optuna.samplers.TPESampler"
+        assert {"direction", "storage", "study_name", "n_trials", "n_jobs", "max_failure_rate", "params"} <= {*printed}
+
+    @pytest.mark.parametrize("how", [(), ("hydra/launcher=basic",), ("hydra/hydra_logging=default",)])
+    def test_a_search_shows_its_trials_and_best_parameters(self, how: tuple[str, ...]) -> None:
+        status, lines, said = command("-m", *SMALL, *SEARCH, SEARCHED, *how)
+        assert status == 0, said
+        shown = "\n".join([*lines, said])
+        for text in (
+            "#0 : T=2 runs=3 S=3 estimator.start_deviation=",
+            "#1 : T=2",
+            "Best parameters: {",
+            "Best value: ",
+        ):
+            assert shown.count(text) == 1, text
+
+    @pytest.mark.parametrize(
+        ("words", "kinds"),
+        [
+            (("m=int(interval(2,5))", "sigma=tag(log,interval(0.01,0.1))"), (int, float)),
+            (("m=range(2,5)", "sigma=choice(0.01,0.02)"), (int, float)),
+            (("m=shuffle(range(2,5))", "estimator=choice(pomrl,ada_pomrl)"), (int, str)),
+        ],
+    )
+    def test_search_spaces_are_those_of_the_page(self, words: tuple[str, ...], kinds: tuple[type, type]) -> None:
+        succeed("-m", *SMALL, *SEARCH, *words, "hydra.sweep.dir=sweep")
+        found = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
+        assert tuple(map(type, found["best_params"].values())) == kinds
+        assert isinstance(found["best_value"], float)
+
+    def test_each_trial_has_a_folder_with_its_number(self) -> None:
+        words = ("-m", *SMALL, *SEARCH, SEARCHED)
+        succeed(*words, "hydra/launcher=basic", "hydra.sweep.dir=basic")
+        succeed(*words, "hydra.sweep.dir=shipped")
+        assert files("shipped") == files("basic")
+        assert pd.read_csv("shipped/jobs.csv")["job"].tolist() == [0, 1]
+
+    def test_a_file_chooses_the_sweeper_and_its_space(self) -> None:
+        more = (
+            "T: 2\nruns: 3\nS: 3\nhydra:\n  mode: MULTIRUN\n  sweep: {dir: sweep}\n  sweeper:\n    n_trials: 2\n"
+            "    n_jobs: 1\n    params:\n      estimator.start_deviation: interval(0.1,1)\n"
+        )
+        for folder in ("experiment", "hparams_search"):
+            words = TestConfiguringExperiments.experiment("/hydra/sweeper: optuna", more, folder)
+            succeed(*words, f"hydra.sweep.dir={folder}")
+            found = yaml.safe_load((Path(folder) / "optimization_results.yaml").read_text())
+            assert [*found["best_params"]] == ["estimator.start_deviation"]
+
+    def test_a_function_adds_parameters(self) -> None:
+        space = "hydra.sweeper.custom_search_space=tests.support.recorded.search_space"
+        succeed("-m", *SMALL, *SEARCH, "m=choice(2,3)", space, "hydra.sweep.dir=sweep")
+        found = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
+        assert {*found["best_params"]} == {"m", "estimator.start_deviation"}
+
+    def test_a_stored_search_is_resumed(self) -> None:
+        words = ("hydra.sweeper.storage=sqlite:///x.db", "hydra.sweeper.study_name=mine")
+        for _ in range(2):
+            succeed("-m", *SMALL, *SEARCH, SEARCHED, *words)
+        connection = sqlite3.connect("x.db")
+        assert connection.execute("select count(*) from trials").fetchone() == (4,)
+        connection.close()
+
+
+@pytest.mark.slow
+class TestOtherLaunchers:
+    """The launchers of plugins start processes; their pages show the log of Hydra."""
+
+    @pytest.mark.parametrize(
+        ("name", "key"), [("joblib", "n_jobs"), ("submitit_slurm", "partition"), ("submitit_local", "name")]
+    )
+    def test_their_parameters_are_printed(self, name: str, key: str) -> None:
+        words = (f"hydra/launcher={name}", "--cfg", "hydra", "-p", "hydra.launcher")
+        assert key in yaml.safe_load("\n".join(succeed(*words)))
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [("joblib", "is launching 2 jobs"), ("submitit_local", "Submitit 'local' sweep output dir : sweep")],
+    )
+    @pytest.mark.filterwarnings("ignore")
+    def test_their_jobs_have_the_files_of_serial_ones(self, name: str, said: str) -> None:
+        words = ("-m", *SMALL, "sigma=0.01,0.02")
+        succeed(*words, *BASIC, "hydra.sweep.dir=basic")
+        lines = succeed(*words, f"hydra/launcher={name}", "hydra.sweep.dir=sweep", "hydra/hydra_logging=default")
+        assert any(said in line for line in lines)
+        assert [line.partition(" : ")[2] for line in without_time(lines, "#")] == [
+            f"T=2 runs=3 S=3 sigma={s}" for s in (0.01, 0.02)
+        ]
+        configurations = {name: values for name, values in files("sweep").items() if name.endswith("config.yaml")}
+        assert configurations == {name: files("basic")[name] for name in configurations}
+        assert sorted(configurations) == ["0/.hydra/config.yaml", "1/.hydra/config.yaml"]
+        assert pd.read_csv("sweep/jobs.csv")["job"].sort_values().tolist() == [0, 1]
+
+    def test_joblib_never_computes_on_more_than_all_cores(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        text = (
+            "import os\nimport threading\nfrom pathlib import Path\nfrom pomrl.components import ModelEstimator\n\n"
+            "class Recorded(ModelEstimator):\n    def estimate(self, memory, batch, truth):\n"
+            f"        Path({str(here)!r}, f'{{os.getpid()}}-{{threading.get_ident()}}.seen').touch()\n"
+            "        return batch.P_bar\n"
+        )
+        write(here / "recording.py", text)
+        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
+        words = ("-m", "T=2", "runs=6", "S=3", "estimator={_target_: recording.Recorded}", "hydra/launcher=joblib")
+        succeed(*words, "seed=1,2,3,4")
+        assert 1 <= len([*here.glob("*.seen")]) <= 2
+        succeed(*words, "seed=5,6", "execution.workers=2")
+        assert len([*here.glob("*.seen")]) > 2
