@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from joblib import delayed
@@ -69,11 +70,11 @@ def test_a_process_that_dies_ends_the_work_in_one_line(
     assert results(Local(workers=2), squared, 3) == [9]
 
 
-def processes_of(number: int) -> int:
-    return Local(workers=number or None).at_once(100.0)
+def processes_on_three_cores(workers: int) -> int:
+    with patch("joblib.cpu_count", lambda: 3):
+        return Local(workers=workers or None).at_once(100.0)
 
 
-def test_a_worker_process_starts_no_others_unless_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("joblib.cpu_count", lambda: 3)
-    assert Local().at_once(100.0) == 3
-    assert sorted(results(Local(workers=2), processes_of, 0, 3)) == [1, 3]
+def test_a_worker_process_starts_no_others_unless_asked() -> None:
+    assert processes_on_three_cores(0) == 3
+    assert sorted(results(Local(workers=2), processes_on_three_cores, 0, 3)) == [1, 3]

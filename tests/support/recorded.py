@@ -32,7 +32,8 @@ class RecordedCallback(Callback):
         self._record("multirun end")
 
     def on_job_start(self, config: Any, **kwargs: Any) -> None:
-        self._record("job start", number=OmegaConf.select(config, "hydra.job.num"), note=config.note)
+        number, stored = OmegaConf.select(config, "hydra.job.num"), len([*Path("outputs/runs").glob("*/*.parquet")])
+        self._record("job start", number=number, note=config.note, stored=stored)
 
     def on_job_end(self, config: Any, job_return: JobReturn, **kwargs: Any) -> None:
         self._record("job end", status=job_return.status.name)
