@@ -167,18 +167,20 @@ def _nearest_reading(values: Mapping[str, Any], options: Mapping[str, str], sour
     default = composer.compose(overrides).options[READING]
     names = sorted((path.stem for path in sources.options(READING)), key=lambda name: name != default)
     composed = {name: composer.compose([*overrides, f"{READING}={name}"]).values for name in names}
-    return min(names, key=lambda name: sum(composed[name][group] != values[group] for group in options))
+    return min(
+        names, key=lambda name: sum(_keys_of(composed[name][group]) != _keys_of(values[group]) for group in options)
+    )
 
 
 def _nearest(group: str, value: Any, sources: Sources) -> str | None:
     if not isinstance(value, dict):
         return None
-    values = cast(dict[str, Any], value)
+    values = _keys_of(cast(dict[str, Any], value))
     composer, distances = _composer(sources), dict[str, int]()
     for path in [path for folder in sources.folders for path in sorted((folder / group).glob("*.yaml"))]:
         if _may_have(path, str(values.get("_target_"))):
             try:
-                option: Mapping[str, Any] = composer.compose([f"{group}={path.stem}"]).values[group]
+                option = _keys_of(composer.compose([f"{group}={path.stem}"]).values[group])
             except ConfigError:  # an option with required settings
                 continue
             if option["_target_"] == values["_target_"]:
@@ -186,6 +188,11 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
                 distances[path.stem] = sum(option.get(key) != values.get(key) for key in keys)
     nearest = [name for name, distance in distances.items() if distance == min(distances.values())]
     return nearest[0] if len(nearest) == 1 else None
+
+
+def _keys_of(component: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a component's keys; files written by earlier versions lack `_convert_`."""
+    return {key: value for key, value in component.items() if key != "_convert_"}
 
 
 def _may_have(path: Path, target: str) -> bool:
