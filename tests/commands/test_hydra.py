@@ -264,11 +264,6 @@ class TestRefusals:
             f"has no effect in the file of a sweep; add hydra/{group}={option} to the command"
         )
 
-    def test_jobs_say_that_they_take_the_name_of_a_sweep(self) -> None:
-        for function in (pomrl.jobs, pomrl.sweep):
-            with pytest.raises(TypeError, match=r"must be the name of a sweep, got dict; use pomrl\.run"):
-                function({"sigma": 0.01})  # pyright: ignore[reportArgumentType]
-
 
 def test_a_copy_of_the_configuration_is_a_configuration_of_ours(here: Path) -> None:
     shutil.copytree(ROOT / "conf", here / "mine")

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, product
-from operator import getitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
 from pomrl.configuration.composed import GROUPS, READING, Composed, ConfigError
+from pomrl.configuration.instances import Instances, name_varied, separate, with_components
+from pomrl.configuration.instances import names as names_of
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PAPER, Sources, folder_of, named_folders, sweep_names, sweep_option
 from pomrl.configuration.variants import Variant, VariantJob
@@ -43,30 +44,39 @@ def sweep(
     variant: Variant | None = None,
     axes: Axes | None = None,
     further: Sequence[str] = (),
+    instances: Instances | None = None,
 ) -> list[Setting]:
     """Make the experiments of a sweep, in the order of its axes.
 
     `name` is as in `experiment=NAME`. `further` overrides replace axes; without a name they are the sweep. `axes` are
-    for a sweep without a file. A variant changes the experiments, but not `varied`.
+    for a sweep without a file. A variant changes the experiments, but not `varied`. `instances` belong to `further`.
 
     Raises:
         ConfigError: The sweep is unknown, or a setting is invalid.
     """
-    composer = _composer(sources, [name] if name else [])
+    composer, instances = _composer(sources, [name] if name else []), instances or {}
     name = sweep_option(name) if name else None
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
         sweep_key = {"experiment": name} if name and axes is None else {}
         swept = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
         jobs = composer.product({**sweep_key, **published}, further)
-        composed = list(map(composer.compose, jobs))
-        varied = [_varied_values(config, dict.fromkeys([*published, *swept])) for config in composed]
+        parts = [separate(job, instances) for job in jobs]
+        composed = [composer.compose(lines) for lines, _ in parts]
+        keys = dict.fromkeys([*published, *swept])
+        varied = [
+            name_varied(varied_values(config, keys), components, instances)
+            for config, (_, components) in zip(composed, parts, strict=True)
+        ]
         if variant:
             short_name = (name or "").rpartition("/")[2]
             pairs = zip(jobs, composed, strict=True)
             variant_jobs = (VariantJob(short_name, tuple(job), config.options) for job, config in pairs)
             composed = [composer.compose(variant.overrides_of(job)) for job in variant_jobs]
-        return list(map(Setting, varied, map(parse, composed)))
+        experiments = [
+            with_components(parse(config), components) for config, (_, components) in zip(composed, parts, strict=True)
+        ]
+        return list(map(Setting, varied, experiments))
     except ConfigError as error:
         if not name or str(error).startswith(f"experiment={name}"):
             raise
@@ -92,12 +102,20 @@ def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = N
     return expanded
 
 
-def selection(sources: Sources, overrides: Sequence[str]) -> list[Experiment]:
-    """Make the experiments of `pomrl run -m` with these overrides."""
+def selection(sources: Sources, overrides: Sequence[str], instances: Instances | None = None) -> list[Experiment]:
+    """Make the experiments of `pomrl run -m` with these overrides.
+
+    The options of groups with instances are named by their classes.
+    """
     named = [line.partition("=")[2].split(",") for line in overrides if line.startswith("experiment=")]
     composer = _composer(sources, chain.from_iterable(named))
     jobs = chain.from_iterable(product(*choices) for choices in expand(composer, overrides))
-    return [parse(composer.compose(job)) for job in jobs]
+    parts = [separate(job, instances or {}) for job in jobs]
+    return [
+        replace(experiment, options={**experiment.options, **names_of(components, instances or {})})
+        for lines, components in parts
+        for experiment in [with_components(parse(composer.compose(lines)), components)]
+    ]
 
 
 def check_first(sources: Sources, overrides: Sequence[str], *, is_sweep: bool) -> None:
@@ -141,9 +159,13 @@ def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
     return Composer.from_sources(sources)
 
 
-def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
-    values: Any = composed.values
-    return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}
+def varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
+    """Return the values of axes; None for a missing key."""
+    return {key: composed.options.get(key) or reduce(_part, key.split("."), composed.values) for key in axes}
+
+
+def _part(values: Any, name: str) -> Any:
+    return cast(dict[str, Any], values).get(name) if isinstance(values, dict) else None
 
 
 def command(name: str, *overrides: str) -> str:
