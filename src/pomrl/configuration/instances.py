@@ -93,7 +93,7 @@ def names(components: Components, instances: Instances) -> dict[str, str]:
 
 
 def name_varied(values: Mapping[str, Any], components: Components, instances: Instances) -> dict[str, Any]:
-    """Name instances among a job's varied values; fields that differ follow their group."""
+    """Name the instances among varied values; differing fields follow their group."""
     varied: dict[str, Any] = {}
     for group, value in values.items():
         varied[group] = names(components, instances).get(group, value)
@@ -103,7 +103,7 @@ def name_varied(values: Mapping[str, Any], components: Components, instances: In
 
 
 def _differing_fields(group: str, instances: Instances) -> list[str]:
-    """List the fields in which instances of a class differ."""
+    """List the fields with different values among instances of a class."""
     first: dict[tuple[type, str], Any] = {}
     differing: dict[str, None] = {}
     for instance in (instance for name, instance in instances.values() if name == group):
