@@ -20,6 +20,9 @@ FOLDER = PUBLISHED.folder / "schemas"
 INTERPOLATION = {"type": "string", "pattern": r"^\$\{.*\}$|^\?\?\?$"}
 """A value computed from others, or given elsewhere."""
 
+CONVERT = {"enum": ["none", "partial", "object", "all"]}
+"""How `hydra.utils.instantiate` converts lists and mappings."""
+
 
 def schema_of(group: str) -> dict[str, Any]:
     """Return the schema of the files of a group."""
@@ -51,7 +54,7 @@ def _of_class(target: str) -> dict[str, Any]:
     described = {key: schema[key] for key in ("title", "description", "$defs") if key in schema}
     return described | {
         "type": ["object", "null"],
-        "properties": {"_target_": {"const": target}, "defaults": {"type": "array"}, **keys},
+        "properties": {"_target_": {"const": target}, "_convert_": CONVERT, "defaults": {"type": "array"}, **keys},
         "additionalProperties": False,
     }
 

@@ -5,7 +5,7 @@ options and help from here.
 """
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -15,11 +15,13 @@ import numpy as np
 
 from pomrl import store
 from pomrl.configuration import overrides
-from pomrl.configuration.composed import METHOD_GROUPS, PROBLEM_GROUPS, READING, ConfigError
-from pomrl.configuration.parsing import COMPONENTS, Experiment, parse
+from pomrl.configuration.composed import ConfigError
+from pomrl.configuration.instances import Instances, extract
+from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.settings import flat_settings, scientific_settings
-from pomrl.configuration.sources import PUBLISHED, Sources, options_outside_reading
-from pomrl.configuration.sweeps import sweep as settings_of
+from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sweeps import Setting, find_options
+from pomrl.configuration.sweeps import sweep as sweep_settings
 from pomrl.results.cross_tables import cross_table
 from pomrl.results.intervals import Kind
 from pomrl.results.result import Result, TaskChoice
@@ -70,7 +72,7 @@ def run(
 
     Args:
         config: A configuration composed by Hydra, instead of settings. Compose with `return_hydra_config=True` to keep
-            the names of options.
+            its axes and the names of options.
         gamma: Only rows planned with this discount factor.
         config_dir: A folder like conf/ with your own options.
         report: Called with a line after each block of runs, such as `print`.
@@ -87,56 +89,100 @@ def run(
         StoreError: Stored runs used other package versions.
         ExecutionError: The experiment failed.
     """
-    if config is not None and settings:
-        raise ConfigError(f"{next(iter(settings))} must not be a keyword argument if config is given; set it in config")
     sources = _sources(config_dir)
-    experiment = _from_settings(settings, sources) if config is None else _from_config(config, sources)
-    mark_notebook_classes(components(experiment.problem, experiment.method).values())
+    if config is None:
+        experiment = _from_settings(settings, sources)
+    else:
+        experiment = _one_of(_sweep_settings(config, settings, sources))
+    _mark([experiment])
     _compute_experiments([experiment], report)
     return _with_attrs(store.load(experiment, experiment.request.runs), experiment, gamma)
 
 
-def jobs(experiment: str | None = None, *, config_dir: str | Path | None = None, **settings: Any) -> list[SweepJob]:
+def jobs(
+    experiment: str | Mapping[str, Any] | None = None, *, config_dir: str | Path | None = None, **settings: Any
+) -> list[SweepJob]:
     """Return the experiments of a sweep without computing them.
 
     Args:
-        experiment: A sweep of a study.
+        experiment: A sweep, or a configuration, as in `sweep`.
         config_dir: A folder like conf/ with your own options and sweeps.
         **settings: Settings, as in `sweep`.
 
     Raises:
         ConfigError: A setting is wrong.
     """
-    _check_sweep(experiment)
+    of_sweep = _sweep_settings(experiment, settings, _sources(config_dir))
+    _mark(setting.experiment for setting in of_sweep)
     return [
-        SweepJob(setting.varied, _flat(setting.experiment), store.signature(setting.experiment))
-        for setting in settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
+        SweepJob(setting.varied, _flat(setting.experiment), store.signature(setting.experiment)) for setting in of_sweep
     ]
 
 
-def _check_sweep(experiment: object) -> None:
+def _sweep_settings(
+    experiment: str | Mapping[str, Any] | None, settings: Mapping[str, Any], sources: Sources
+) -> list[Setting]:
+    if isinstance(experiment, Mapping):
+        _check_config(experiment, settings)
+        return _from_config(experiment, sources)
     if not isinstance(experiment, str | None):
         kind = type(experiment).__name__
-        raise TypeError(f"experiment must be the name of a sweep, got {kind}; use pomrl.run for a configuration")
+        raise TypeError(f"experiment must be the name of a sweep or a configuration, got {kind}")
+    plain, instances = _extract(settings)
+    return sweep_settings(sources, experiment, further=overrides.axes(plain), instances=instances)
+
+
+def _mark(experiments: Iterable[Experiment]) -> None:
+    """Set the source digests of notebook classes, before signatures."""
+    used = (components(experiment.problem, experiment.method).values() for experiment in experiments)
+    mark_notebook_classes(chain.from_iterable(used))
+
+
+def _check_config(config: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Raise a ConfigError for settings besides a configuration; warn if its axes are unknown."""
+    from pomrl.configuration.hydra_sweeps import lacks_axes  # commands that only read need no Hydra
+
+    if settings:
+        raise ConfigError(f"{next(iter(settings))} must not be a keyword argument if config is given; set it in config")
+    if lacks_axes(config):
+        problem = "config has no node hydra with the axes of a sweep, so it is one experiment"
+        warnings.warn(f"{problem}; compose it with return_hydra_config=True", stacklevel=4)
+
+
+def _extract(settings: Mapping[str, Any]) -> tuple[Mapping[str, Any], Instances]:
+    """Replace instances in settings by texts, and mark notebook classes."""
+    plain, instances = extract(settings)
+    mark_notebook_classes(instance for _, instance in instances.values())
+    return plain, instances
 
 
 def _from_settings(settings: Mapping[str, Any], sources: Sources) -> Experiment:
-    components = {group: value for group, value in settings.items() if isinstance(value, COMPONENTS.get(group, ()))}
-    axes = overrides.overrides({key: value for key, value in settings.items() if key not in components})
+    plain, instances = _extract(settings)
+    axes = overrides.overrides(plain)
     try:
-        (setting,) = settings_of(sources, None, further=axes)
+        (setting,) = sweep_settings(sources, None, further=axes, instances=instances)
     except ConfigError as error:
         has_lists = any(isinstance(value, list | tuple) for value in settings.values())
         raise ConfigError(f"{error}; use pomrl.sweep for several values") if has_lists else error from error
-    return _with_components(setting.experiment, components)
+    return setting.experiment
 
 
-def _from_config(config: Mapping[str, Any], sources: Sources) -> Experiment:
-    from pomrl.configuration.composition import to_composed  # commands that only read need no Hydra
-    from pomrl.configuration.sweeps import find_options
+def _from_config(config: Mapping[str, Any], sources: Sources) -> list[Setting]:
+    from pomrl.configuration.composition import to_composed
+    from pomrl.configuration.hydra_sweeps import sweep_of_config
 
+    if settings := sweep_of_config(config):
+        return settings
     composed = to_composed(config)
-    return parse(composed if composed.options else replace(composed, options=find_options(composed.values, sources)))
+    options = composed.options or find_options(composed.values, sources)
+    return [Setting({}, parse(replace(composed, options=options)))]
+
+
+def _one_of(settings: Sequence[Setting]) -> Experiment:
+    if len(settings) > 1:
+        keys = ", ".join(settings[0].varied)
+        raise ConfigError(f"config must be one experiment, got {len(settings)} ({keys}); use pomrl.sweep(config)")
+    return settings[0].experiment
 
 
 def _flat(experiment: Experiment) -> dict[str, Any]:
@@ -157,7 +203,7 @@ def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | No
 
 
 def sweep(
-    experiment: str | None = None,
+    experiment: str | Mapping[str, Any] | None = None,
     *,
     config_dir: str | Path | None = None,
     report: Report | None = None,
@@ -166,11 +212,12 @@ def sweep(
     """Compute missing runs of a sweep, and return its tables as one.
 
     Args:
-        experiment: A sweep, such as "task_similarity" or "beyond/families".
+        experiment: A sweep, such as "task_similarity" or "beyond/families"; or a configuration composed by Hydra, with
+            `return_hydra_config=True`, for all jobs of its axes.
         config_dir: A folder like conf/ with your own options and sweeps.
         report: Called with a line after each block of runs, such as `print`.
         **settings: Settings, as in `run`. Lists, tuples, ranges and arrays are swept:
-            `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments.
+            `sigma=[0.01, 0.02], estimator=["pomrl", "oracle"]` are four experiments. Lists may have components.
 
     Returns:
         The tables of `run`, concatenated, with a column for each swept setting. `attrs` has `signatures` and `settings`
@@ -180,11 +227,11 @@ def sweep(
         ConfigError: A setting is wrong; nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
-    _check_sweep(experiment)
-    sweep_settings = settings_of(_sources(config_dir), experiment, further=overrides.axes(settings))
-    experiments = [setting.experiment for setting in sweep_settings]
+    of_sweep = _sweep_settings(experiment, settings, _sources(config_dir))
+    experiments = [setting.experiment for setting in of_sweep]
+    _mark(experiments)
     _compute_experiments(experiments, report)
-    table = concatenate(load_sweep(sweep_settings).tables)
+    table = concatenate(load_sweep(of_sweep).tables)
     table.attrs = {"signatures": [*map(store.signature, experiments)], "settings": [*map(_flat, experiments)]}
     return table
 
@@ -235,8 +282,9 @@ def load(
     if runs is not None and runs < 1:
         raise ConfigError(f"runs must be at least 1, got {runs}")
     is_folder = isinstance(which, Path) and "/" not in str(which)
-    selectors = [f"./{which}" if is_folder else str(which)] if which else overrides.axes(settings)
-    results = select(selectors, config_dir=config_dir)
+    plain, instances = _extract(settings)
+    selectors = [f"./{which}" if is_folder else str(which)] if which else overrides.axes(plain)
+    results = select(selectors, config_dir=config_dir, instances=instances)
     if len(results.results) > 1:
         values = {key: ", ".join(dict.fromkeys(map(str, results.setting_values(key)))) for key in results.keys}
         differing = ", ".join(f"{key} ({options})" for key, options in values.items())
@@ -286,7 +334,8 @@ def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
     """
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw  # slow to import
 
-    results = select(overrides.axes(settings), y, where, config_dir)
+    plain, instances = _extract(settings)
+    results = select(overrides.axes(plain), y, where, config_dir, instances)
     return draw(results, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, read_method(against))).figure
 
 
@@ -322,7 +371,8 @@ def table(  # noqa: PLR0913  (which experiments, and how they are tabulated)
         StoreError: No such runs are stored.
         ValueError: The experiments cannot be paired, or rows and columns do not distinguish them.
     """
-    selection = select(overrides.axes(settings), y, where, config_dir)
+    plain, instances = _extract(settings)
+    selection = select(overrides.axes(plain), y, where, config_dir, instances)
     return tabulate(selection, against, y, task, statistic, rows, columns, best)
 
 
@@ -367,33 +417,16 @@ def select(
     value: str | None = "planning_loss",
     where: Mapping[str, Any] | Sequence[str] | None = None,
     config_dir: str | Path | None = None,
+    instances: Instances | None = None,
 ) -> SweepResults:
-    """Select stored experiments by command-line words and `where`."""
+    """Select stored experiments by command-line words, instances in them, and `where`."""
     conditions = where if isinstance(where, Mapping | None) else filters(where)
     by_key = {overrides.key(name): value for name, value in (conditions or {}).items()}
-    return choose(selectors, by_key, value, _sources(config_dir))
+    return choose(selectors, by_key, value, _sources(config_dir), instances)
 
 
 def _sources(config_dir: str | Path | None) -> Sources:
     return PUBLISHED.with_options(None if config_dir is None else Path(config_dir))
-
-
-def _with_components(experiment: Experiment, components: Mapping[str, Any]) -> Experiment:
-    problem_parts = {group: component for group, component in components.items() if group in PROBLEM_GROUPS}
-    method_parts = {group: component for group, component in components.items() if group in METHOD_GROUPS}
-    return replace(
-        experiment,
-        problem=replace(experiment.problem, **problem_parts),
-        method=replace(experiment.method, **method_parts),
-        execution=components.get("execution", experiment.execution),
-        options={group: option for group, option in experiment.options.items() if group not in components},
-        notes=(*experiment.notes, *_components_outside_reading(experiment, components)),
-    )
-
-
-def _components_outside_reading(experiment: Experiment, components: Mapping[str, Any]) -> tuple[str, ...]:
-    names = {group: type(component).__name__ for group, component in components.items()}
-    return options_outside_reading({READING: experiment.options.get(READING), **names}, PUBLISHED.folders)
 
 
 def _compute_experiments(experiments: Sequence[Experiment], report: Report | None) -> None:

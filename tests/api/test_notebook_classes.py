@@ -14,6 +14,7 @@ from IPython.core.formatters import DisplayFormatter
 
 import pomrl
 from pomrl.configuration.composed import ConfigError
+from pomrl.store import StoreError
 from pomrl.store.code_digest import class_digest
 
 HEAD = "import math\nfrom math import exp\nfrom pomrl.components import Batch, Memory, ModelEstimator, Models, Truth\n"
@@ -71,6 +72,60 @@ def test_a_class_is_run_in_other_processes_too_and_its_plot_shows_itself(session
     pictures, sizes = DisplayFormatter().format(pomrl.plot(where={"estimator": name}))
     assert pictures["image/png"].startswith(b"\x89PNG")
     assert sizes["image/png"]["width"] > 200
+
+
+def test_instances_are_swept_and_tabulated_in_the_order_of_keywords(session: ModuleType, digest) -> None:
+    instances = [session.Mine(c=0.5), session.Mine(c=2.0)]
+    axes: dict[str, Any] = {"estimator": ["pomrl", *instances], "sigma": [0.01, 0.02], **SMALL}
+    table = pomrl.sweep(**axes)
+    columns = ["estimator", "estimator.c", "sigma"]
+    rows = [(name, c, sigma) for name, c in (("pomrl", None), ("Mine", 0.5), ("Mine", 2.0)) for sigma in (0.01, 0.02)]
+    assert [tuple(row) for row in table[columns].drop_duplicates().to_numpy()] == rows
+    assert [tuple(job.varied.values()) for job in pomrl.jobs(**axes)] == rows
+    alone = pomrl.run(estimator=instances[1], sigma=0.02, **SMALL)
+    assert alone.attrs["signature"] == table.attrs["signatures"][-1]
+    assert alone.attrs["settings"]["estimator"] == f"__main__.Mine@{digest()[:8]}"
+    last = table.iloc[-len(alone) :].drop(columns=columns).reset_index(drop=True)
+    pd.testing.assert_frame_equal(last, alone)
+    pd.testing.assert_frame_equal(pomrl.load(estimator=instances[1], sigma=0.02, **SMALL), alone)
+
+
+@pytest.mark.parametrize("with_second", [False, True])
+def test_stored_instances_are_compared_by_class_name(with_second: bool, session: ModuleType, digest) -> None:
+    instances = [session.Mine(c=0.5), *[session.Mine(c=2.0)] * with_second]
+    settings: dict[str, Any] = {"estimator": [*instances, "pomrl"], **SMALL}
+    pomrl.sweep(**settings)
+    table = pomrl.table(**settings, against="estimator=pomrl")
+    assert table["estimator"].tolist() == ["Mine"] * len(instances) + ["pomrl"]
+    assert ("estimator.c" in table) == with_second
+    assert pomrl.plot(**settings).axes
+
+
+def test_classes_of_one_name_are_told_apart(session: ModuleType, digest, cell: Cell) -> None:
+    cell(FACTORY)
+    instances = [session.make(w)() for w in (0.1, 0.9)]
+    names = [f"{type(one).__module__}.{type(one).__qualname__}@{class_digest(type(one))[:8]}" for one in instances]
+    table = pomrl.sweep(estimator=instances, **SMALL)
+    assert table["estimator"].unique().tolist() == names
+    assert pomrl.table(estimator=instances, **SMALL)["estimator"].tolist() == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        (
+            {"estimator__prior": "known"},
+            r"^estimator\.prior must not be set besides an instance of Mine; write Mine\(prior=",
+        ),
+        ({"tag": "mine"}, "^tag must be in where, if a component is an instance$"),
+        ({"sigma": 0.02}, r'no stored runs for estimator="Mine\(c=1\.0\)" sigma=0\.02'),
+    ],
+)
+def test_what_a_table_of_instances_lacks_is_a_line(
+    settings: dict[str, Any], line: str, session: ModuleType, digest
+) -> None:
+    with pytest.raises((ConfigError, StoreError), match=line):
+        pomrl.table(estimator=session.Mine(), **settings)
 
 
 @pytest.mark.parametrize(

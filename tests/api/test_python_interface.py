@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
 from tests.support.computed import call, folders
 from tests.support.settings import CONF, ROOT
 
@@ -95,16 +96,14 @@ def test_a_sweep_is_listed_before_it_is_computed() -> None:
     assert len(pomrl.jobs("task_similarity")) == len(pomrl.jobs("pomrl/task_similarity")) == 15
 
 
-@pytest.mark.parametrize("with_hydra", [False, True])
-def test_what_hydra_composed_is_what_settings_give(with_hydra: bool) -> None:
+def test_what_hydra_composed_is_what_settings_give() -> None:
     words = ["estimator=pomrl", *(f"{key}={value}" for key, value in SMALL.items())]
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", words, return_hydra_config=with_hydra)
-    table, same = pomrl.run(config), pomrl.run(estimator="pomrl", **SMALL)
-    assert table.attrs == same.attrs
+        config = compose("config", words, return_hydra_config=True)
+        without_node: Any = OmegaConf.to_container(compose("config", words))
+    table, other, same = pomrl.run(config), pomrl.run(without_node), pomrl.run(estimator="pomrl", **SMALL)
+    assert table.attrs == other.attrs == same.attrs
     assert pomrl.find(estimator="pomrl").index.tolist() == [same.attrs["signature"]]
-    with pytest.raises(ConfigError, match=r"^sigma must not be a keyword argument if config is given"):
-        pomrl.run(config, sigma=0.01)
 
 
 def test_objects_are_shown_by_what_they_are() -> None:

@@ -233,13 +233,6 @@ def test_optuna_finds_what_a_grid_finds(here: Path) -> None:
     assert found["best_value"] <= of_grid.min() + 0.05 * (of_grid.max() - of_grid.min())
 
 
-class TestRefusals:
-    def test_jobs_say_that_they_take_the_name_of_a_sweep(self) -> None:
-        for function in (pomrl.jobs, pomrl.sweep):
-            with pytest.raises(TypeError, match=r"must be the name of a sweep, got dict; use pomrl\.run"):
-                function({"sigma": 0.01})  # pyright: ignore[reportArgumentType]
-
-
 def test_a_copy_of_the_configuration_is_a_configuration_of_ours(here: Path) -> None:
     shutil.copytree(ROOT / "conf", here / "mine")
     (folder,) = in_process("-cp", str(here / "mine"), *SMALL, "reading=printed")[-1:]

@@ -10,18 +10,19 @@ import pytest
 from hydra import compose, initialize_config_dir
 from hydra._internal.config_repository import CachingConfigRepository, ConfigRepository
 from hydra.core.config_store import ConfigStore
+from hydra.utils import instantiate
 from omegaconf import OmegaConf
 from tests.support.computed import call, called
-from tests.support.settings import CONF
+from tests.support.settings import CONF, OPTIONS
 
 from pomrl.commands import run
 from pomrl.configuration import overrides
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.composition import Composer
+from pomrl.configuration.composition import Composer, to_composed
 from pomrl.configuration.parsing import parse
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, SWEEPS, Sources
-from pomrl.configuration.sweeps import sweep
+from pomrl.configuration.sweeps import find_options, sweep
 from pomrl.configuration.variants import of_keys
 
 
@@ -112,6 +113,12 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
         ("estimator.foo=1", r"estimator.foo=1: unknown key; available: estimator\.mixing, "),
         ("estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); available: "),
         ("+estimator.prio=x", r"estimator.prio='x': unknown key \(did you mean estimator\.prior\?\); available: "),
+        ("~estimator", "~estimator: a group must have the name of an option"),
+        (
+            "+estimator._partial_=true",
+            "estimator._partial_: a component is made from its fields alone; remove this key",
+        ),
+        ("+estimator._args_=[1]", "estimator._args_: a component is made from its fields alone; remove this key"),
         ("sigma.x=1", "sigma={'x': 1}: Input should be a valid number"),
         ("sigma=1,2", "sigma=1,2: several values need a sweep; add -m"),
         ("sigma=???", "Missing mandatory value: sigma"),
@@ -123,6 +130,32 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
 def test_what_cannot_be_composed_is_a_line_that_names_the_key(override: str, line: str) -> None:
     with pytest.raises(ConfigError, match=f"^{line}"):
         parse(Composer.from_sources(PUBLISHED).compose([override]))
+
+
+@pytest.mark.parametrize("option", [*OPTIONS, "gamma_schedule.snap=[0.5,0.9] gamma_schedule=dong"])
+def test_hydra_instantiates_the_component_of_the_experiment(option: str) -> None:
+    group = option.partition("=")[0].partition(".")[0]
+    words = option.split()
+    register_resolvers()
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        config = compose("config", words)
+    experiment = parse(Composer.from_sources(PUBLISHED).compose(words))
+    parts = vars(experiment) | vars(experiment.problem) | vars(experiment.method)
+    assert instantiate(config[group]) == parts[group]
+
+
+def test_a_group_that_hydra_removed_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"^estimator must have an option, got none; available: .*pomrl"):
+        parse(to_composed(by_hydra(["~estimator"])))
+
+
+def test_the_schedule_alone_gives_the_reading_of_an_older_file() -> None:
+    own = ["task_distribution=garnet", "data=generative", "meta_batch=own", "estimator=tied_rows"]
+    words = [*own, "gamma_schedule=dong", "reading=computed"]
+    composed = Composer.from_sources(PUBLISHED).compose(words)
+    schedule = {key: value for key, value in composed.values["gamma_schedule"].items() if key != "_convert_"}
+    found = find_options({**composed.values, "gamma_schedule": schedule}, PUBLISHED)
+    assert (found["gamma_schedule"], found["reading"]) == ("dong", "computed")
 
 
 def test_a_shipped_option_is_not_hidden_by_ones_own(tmp_path: Path) -> None:

@@ -63,6 +63,8 @@ NOT_IN_THE_SIGNATURE = {
     "execution": "where and how many at a time changes no number",
     "gamma_schedule.scope": "hindsight schedules are read from the stored grid",
     "gamma_schedule.choice": "hindsight schedules are read from the stored grid",
+    "gamma_schedule._convert_": "for hydra.utils.instantiate only",
+    "stream._convert_": "for hydra.utils.instantiate only",
 }
 
 

@@ -79,6 +79,9 @@ PROBLEM_KEYS = tuple(key for key in _fields(Problem) if key not in GROUPS)
 NAMES_OF_FILES = {"experiment": "a sweep", READING: "a reading"}
 """What the file of an option of these groups is called in messages."""
 
+REFUSED_BY_COMPONENTS = ("_args_", "_partial_", "_recursive_")
+"""Keys of `hydra.utils.instantiate` without a meaning for components."""
+
 REQUEST_KEYS = _fields(Request)
 
 KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
@@ -149,10 +152,15 @@ def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
 
 def _component(group: str, values: Any) -> Any:
     cls = _class(group, values)
-    return make(cls, {key: value for key, value in values.items() if key != "_target_"}, group + ".")
+    if refused := [key for key in REFUSED_BY_COMPONENTS if key in values]:
+        raise ConfigError(f"{group}.{refused[0]}: a component is made from its fields alone; remove this key")
+    return make(cls, {key: value for key, value in values.items() if key not in ("_target_", "_convert_")}, group + ".")
 
 
 def _class(group: str, values: Any) -> Any:
+    if values is None:
+        options = ", ".join(path.stem for path in PUBLISHED.options(group))
+        raise ConfigError(f"{group} must have an option, got none; available: {options}")
     if not isinstance(values, dict) or "_target_" not in values:
         raise ConfigError(f"{group} must be an option with its class in _target_, got {values!r}")
     target, base = str(cast(dict[str, Any], values)["_target_"]), COMPONENTS[group]

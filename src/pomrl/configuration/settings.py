@@ -60,7 +60,7 @@ def _settings(problem: Problem, by_group: Mapping[str, Any], convert_path: Calla
     for group, component in by_group.items():
         values = _field_values(component)
         paths = {name: convert_path(value) for name, value in values.items() if isinstance(value, DataPath)}
-        settings[group] = {"_target_": _target(component.__class__), **values, **paths}
+        settings[group] = {"_target_": class_name(component.__class__), **values, **paths}
     return settings
 
 
@@ -68,7 +68,7 @@ def _field_values(instance: Any) -> dict[str, Any]:
     return {field.name: getattr(instance, field.name) for field in dataclasses.fields(instance)}
 
 
-def _target(cls: type) -> str:
+def class_name(cls: type) -> str:
     """Return a class's dotted name; notebook classes add `@` and a digest."""
     digest = vars(cls).get(SOURCE)
     return f"{cls.__module__}.{cls.__qualname__}" + (f"@{digest}" if digest else "")

@@ -1,14 +1,15 @@
 """Make the experiments of sweeps, as published or under a variant."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, product
-from operator import getitem
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pomrl.configuration.composed import GROUPS, READING, Composed, ConfigError
+from pomrl.configuration.instances import Instances, name_varied, separate, with_components
+from pomrl.configuration.instances import names as names_of
 from pomrl.configuration.parsing import Experiment, parse
 from pomrl.configuration.sources import PAPER, Sources, folder_of, named_folders, sweep_names, sweep_option
 from pomrl.configuration.variants import Variant, VariantJob
@@ -40,30 +41,39 @@ def sweep(
     variant: Variant | None = None,
     axes: Axes | None = None,
     further: Sequence[str] = (),
+    instances: Instances | None = None,
 ) -> list[Setting]:
     """Make the experiments of a sweep, in the order of its axes.
 
     `name` is as in `experiment=NAME`. `further` overrides replace axes; without a name they are the sweep. `axes` are
-    for a sweep without a file. A variant changes the experiments, but not `varied`.
+    for a sweep without a file. A variant changes the experiments, but not `varied`. `instances` belong to `further`.
 
     Raises:
         ConfigError: The sweep is unknown, or a setting is invalid.
     """
-    composer = _composer(sources, [name] if name else [])
+    composer, instances = _composer(sources, [name] if name else []), instances or {}
     name = sweep_option(name) if name else None
     try:
         published = composer.axes(name) if name and axes is None else axes or {}
         sweep_key = {"experiment": name} if name and axes is None else {}
         swept = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
         jobs = composer.product({**sweep_key, **published}, further)
-        composed = list(map(composer.compose, jobs))
-        varied = [_varied_values(config, dict.fromkeys([*published, *swept])) for config in composed]
+        parts = [separate(job, instances) for job in jobs]
+        composed = [composer.compose(lines) for lines, _ in parts]
+        keys = dict.fromkeys([*published, *swept])
+        varied = [
+            name_varied(varied_values(config, keys), components, instances)
+            for config, (_, components) in zip(composed, parts, strict=True)
+        ]
         if variant:
             short_name = (name or "").rpartition("/")[2]
             pairs = zip(jobs, composed, strict=True)
             variant_jobs = (VariantJob(short_name, tuple(job), config.options) for job, config in pairs)
             composed = [composer.compose(variant.overrides_of(job)) for job in variant_jobs]
-        return list(map(Setting, varied, map(parse, composed)))
+        experiments = [
+            with_components(parse(config), components) for config, (_, components) in zip(composed, parts, strict=True)
+        ]
+        return list(map(Setting, varied, experiments))
     except ConfigError as error:
         if not name or str(error).startswith(f"experiment={name}"):
             raise
@@ -91,12 +101,20 @@ def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = N
     return expanded
 
 
-def selection(sources: Sources, overrides: Sequence[str]) -> list[Experiment]:
-    """Make the experiments of `pomrl run -m` with these overrides."""
+def selection(sources: Sources, overrides: Sequence[str], instances: Instances | None = None) -> list[Experiment]:
+    """Make the experiments of `pomrl run -m` with these overrides.
+
+    The options of groups with instances are named by their classes.
+    """
     named = [line.partition("=")[2].split(",") for line in overrides if line.startswith("experiment=")]
     composer = _composer(sources, chain.from_iterable(named))
     jobs = chain.from_iterable(product(*choices) for choices in expand(composer, overrides))
-    return [parse(composer.compose(job)) for job in jobs]
+    parts = [separate(job, instances or {}) for job in jobs]
+    return [
+        replace(experiment, options={**experiment.options, **names_of(components, instances or {})})
+        for lines, components in parts
+        for experiment in [with_components(parse(composer.compose(lines)), components)]
+    ]
 
 
 def check_first(sources: Sources, overrides: Sequence[str], *, is_sweep: bool) -> None:
@@ -125,9 +143,13 @@ def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
     return Composer.from_sources(sources)
 
 
-def _varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
-    values: Any = composed.values
-    return {key: composed.options.get(key) or reduce(getitem, key.split("."), values) for key in axes}
+def varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
+    """Return the values of axes; None for a missing key."""
+    return {key: composed.options.get(key) or reduce(_part, key.split("."), composed.values) for key in axes}
+
+
+def _part(values: Any, name: str) -> Any:
+    return cast(dict[str, Any], values).get(name) if isinstance(values, dict) else None
 
 
 def command(name: str, *overrides: str) -> str:
@@ -151,18 +173,20 @@ def _nearest_reading(values: Mapping[str, Any], options: Mapping[str, str], sour
     default = composer.compose(overrides).options[READING]
     names = sorted((path.stem for path in sources.options(READING)), key=lambda name: name != default)
     composed = {name: composer.compose([*overrides, f"{READING}={name}"]).values for name in names}
-    return min(names, key=lambda name: sum(composed[name][group] != values[group] for group in options))
+    return min(
+        names, key=lambda name: sum(_keys_of(composed[name][group]) != _keys_of(values[group]) for group in options)
+    )
 
 
 def _nearest(group: str, value: Any, sources: Sources) -> str | None:
     if not isinstance(value, dict):
         return None
-    values = cast(dict[str, Any], value)
+    values = _keys_of(cast(dict[str, Any], value))
     composer, distances = _composer(sources), dict[str, int]()
     for path in [path for folder in sources.folders for path in sorted((folder / group).glob("*.yaml"))]:
         if _may_have(path, str(values.get("_target_"))):
             try:
-                option: Mapping[str, Any] = composer.compose([f"{group}={path.stem}"]).values[group]
+                option = _keys_of(composer.compose([f"{group}={path.stem}"]).values[group])
             except ConfigError:  # an option with required settings
                 continue
             if option["_target_"] == values["_target_"]:
@@ -170,6 +194,11 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
                 distances[path.stem] = sum(option.get(key) != values.get(key) for key in keys)
     nearest = [name for name, distance in distances.items() if distance == min(distances.values())]
     return nearest[0] if len(nearest) == 1 else None
+
+
+def _keys_of(component: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a component's keys; files written by earlier versions lack `_convert_`."""
+    return {key: value for key, value in component.items() if key != "_convert_"}
 
 
 def _may_have(path: Path, target: str) -> bool:

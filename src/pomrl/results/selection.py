@@ -12,6 +12,7 @@ import yaml
 from pomrl import store
 from pomrl.configuration.composed import READING, ConfigError, UnreadableOverrideError, number_of, unknown_key
 from pomrl.configuration.importing import add_to_path
+from pomrl.configuration.instances import Instances
 from pomrl.configuration.parsing import MAX_RUNS, Experiment, Request, make
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders
@@ -73,13 +74,14 @@ def resolve(
     where: Mapping[str, Any] | None = None,
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
+    instances: Instances | None = None,
 ) -> tuple[list[Match], list[str]]:
     """Find experiments by overrides; also return notes on omissions.
 
     Overrides are as for `pomrl run -m`, starts of signatures, or folders. Without overrides, or with `tag=NAME`, all
     stored experiments with these settings are found. `runs=N` selects their first N runs. `code=` is `present`
     (default), `previous`, `all`, or a label of `pomrl runs`. `where` adds settings, tag, code or runs. With a metric as
-    `value`, experiments must have it.
+    `value`, experiments must have it. `instances` belong to the overrides.
 
     Raises:
         ConfigError: A setting or the value is wrong.
@@ -95,6 +97,8 @@ def resolve(
     code = str(where.pop("code", settings.pop("code", PRESENT)))
     runs = where.pop("runs", MAX_RUNS)
     requests: dict[Any, tuple[str, Experiment | None]] = {}
+    if "tag" in settings and instances:
+        raise ConfigError("tag must be in where, if a component is an instance")
     if not settings or "tag" in settings:
         runs = settings.pop("runs", runs)
         where = settings | where
@@ -103,7 +107,7 @@ def resolve(
     else:
         metric = [] if value is None or value in VALUES or "metric" in settings else [f"metric={value}"]
         settings_overrides = [override for override in overrides if not override.startswith("code=")]
-        for experiment in selection(sources, [*settings_overrides, *metric]):
+        for experiment in selection(sources, [*settings_overrides, *metric], instances):
             identity, schedule = _identity(scientific_settings(experiment)), experiment.method.gamma_schedule
             key = identity, repr(schedule) if isinstance(schedule, Hindsight) else "", experiment.options.get(READING)
             requests[key] = identity, experiment
@@ -127,6 +131,7 @@ def choose(
     where: Mapping[str, Any] | None = None,
     value: str | None = "planning_loss",
     sources: Sources = PUBLISHED,
+    instances: Instances | None = None,
 ) -> SweepResults:
     """Load the experiments of `resolve`, sorted by varying settings.
 
@@ -134,11 +139,12 @@ def choose(
         ConfigError: A setting is wrong.
         StoreError: No runs are stored, or a key or tag is unknown.
     """
-    resolved, notes = resolve(overrides, where, value, sources)
+    resolved, notes = resolve(overrides, where, value, sources, instances)
     matches = [match for match in resolved if match.runs and _is_sound(match.stored)]
     if not matches:
         is_metric, has_runs = value not in (None, *VALUES), any(match.runs for match in resolved)
-        if is_metric and not has_runs and any(match.runs for match in resolve(overrides, where, None, sources)[0]):
+        others = resolve(overrides, where, None, sources, instances)[0] if is_metric and not has_runs else []
+        if any(match.runs for match in others):
             problem = f"the selected experiments are stored without the metric {value}"
             raise StoreError(f"{problem}; add metric={value} to their `pomrl run`")
         raise StoreError(
