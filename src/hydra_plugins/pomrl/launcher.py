@@ -92,14 +92,16 @@ class JointLauncher(Launcher):
         from pomrl.configuration.parsing import parse
 
         shared: Any = OmegaConf.to_container(self.config.hydra, enum_to_str=True)
+        choices = shared["runtime"]["choices"].items()
+        kept = {group: option for group, option in choices if option is None or group.startswith("hydra")}
         for number, overrides in jobs.items():
             composed = composer.compose(overrides)
             dirname = composer.override_dirname(overrides, self.config.hydra.job.config.override_dirname)
             hydra = _updated(
                 shared,
                 overrides={"task": overrides},
-                job={"num": number, "id": number, "override_dirname": dirname},
-                runtime={"choices": shared["runtime"]["choices"] | dict(composed.options)},
+                job={"num": number, "id": str(number), "override_dirname": dirname},
+                runtime={"choices": kept | dict(composed.options)},
             )
             yield _Job({**composed.values, "hydra": hydra}, parse(composed))
 

@@ -78,10 +78,9 @@ class ProductSweeper(Sweeper):
         return [list(job) for job in chain.from_iterable(product(*axes) for axes in choices)]
 
     def _write_configuration(self) -> None:
-        if self.config.hydra.output_subdir is not None:
-            folder = Path(self.config.hydra.sweep.dir)
-            folder.mkdir(parents=True, exist_ok=True)
-            OmegaConf.save(self.config, folder / "multirun.yaml")
+        folder = Path(self.config.hydra.sweep.dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        OmegaConf.save(self.config, folder / "multirun.yaml")
 
 
 def _spread(choices: Sequence[Sequence[Sequence[str]]], count: int) -> list[list[str]]:
