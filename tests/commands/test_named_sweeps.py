@@ -43,8 +43,8 @@ def test_what_is_no_study_or_sweep_there_is_one_line(here: Path) -> None:
             "experiment=pomrl2023/figure_f5",
             "Figure F5 shows the sweeps states_20, states_30; use experiment=states_20,states_30, in pomrl run with -m",
         ),
-        ("experiment=a/mine/7", "Figure 7 shows the sweep mine/first; use experiment=mine/first"),
-        ("experiment=a/mine/curves", "Figure 7 shows the sweep mine/first; use experiment=mine/first"),
+        ("experiment=a/mine/7", "Figure 7 shows the sweep a/mine/first; use experiment=a/mine/first"),
+        ("experiment=a/mine/curves", "Figure 7 shows the sweep a/mine/first; use experiment=a/mine/first"),
     ],
 )
 def test_the_number_of_a_figure_is_answered_by_its_sweeps(words: str, sweeps: str, here: Path) -> None:

@@ -96,8 +96,8 @@ def test_a_misspelt_key_is_named_before_the_missing_one() -> None:
 
 def test_a_class_in_place_of_a_shipped_one_gets_no_advice_about_its_file() -> None:
     own("")
-    removed = ("~task_distribution.concentration_over_S", "~task_distribution.zeros")
-    line = refused(run, "task_distribution._target_=my_module.Chains", *removed)
+    words = ("task_distribution=uniform_ball", "task_distribution._target_=my_module.Chains")
+    line = refused(run, *words, "~task_distribution.zeros")
     assert line == "task_distribution.zeros: a value is missing"
 
 

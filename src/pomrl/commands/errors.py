@@ -94,7 +94,7 @@ def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]
 
 
 def _sweeps_of_figure(name: str) -> str:
-    """Describe the sweeps of a figure with this name, such as `figure5` or `STUDY/5`; empty without one."""
+    """Describe the sweeps of a figure, such as `figure5` or `STUDY/5`."""
     from pomrl.configuration.study import find
     from pomrl.drawing.figures_of_study import describe_sweeps  # here, because it is slow
 

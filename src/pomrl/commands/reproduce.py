@@ -134,7 +134,10 @@ def conclude(study: Study, *, is_published: bool) -> bool:
 
 
 def sweeps(request: StageRequest) -> Work | None:
-    """Return the work to compute sweeps; for a selected stage without claims, under its variants."""
+    """Return the work to compute sweeps.
+
+    For a selected stage of a study without claims, these are the sweeps under the requested variants.
+    """
     study = request.study
     if request.is_named and request.variants and not claims_of(study):
         return variant_sweeps(request)
@@ -190,7 +193,10 @@ def study_sweeps(study: Study) -> list[str]:
 
 
 def judge_families(request: StageRequest) -> Work | None:
-    """Return the work to judge, or only compute, families of variants; without claims, the sweeps of variants."""
+    """Return the work to judge, or only compute, families of variants.
+
+    Without claims, it computes the sweeps under the requested variants.
+    """
     study, described = request.study, request.study.config.variants
     if not claims_of(study):
         return variant_sweeps(request) if request.variants or request.is_named else None

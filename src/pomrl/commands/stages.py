@@ -221,9 +221,8 @@ def _draw_named(study: Study, selections: Sequence[Selection], requested: Sequen
     variants = ",".join(selection.variant.name for selection in selections if selection.variant)
     computing_all = shlex.join(["pomrl", "reproduce", study.argument, *(["--variants", variants] if variants else [])])
     for sweep, line in shortages.items():
-        own = not study.is_shipped and sweep in study.sweeps
-        name = f"{study.argument}/{sweep}" if own else study.option(sweep)
-        warn(f"{line}; to compute them: {computing_all if variants else command(name)}")
+        remedy = computing_all if variants else command(study.sweep_argument(sweep))
+        warn(f"{line}; to compute them: {remedy}")
     if missing and not _is_enough(study, requested, {*names} - {*missing}):
         remedy = f"; {computing_all} computes all of its sweeps"
         exit_with(f"not drawn: {len(missing)} of {number_of(len(names) * len(selections), 'figure')}{remedy}")

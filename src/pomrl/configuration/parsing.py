@@ -168,7 +168,10 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
 
 
 def _lines_to_add(group: str, option: str, cls: type, missing: Sequence[str]) -> str:
-    """Name the lines to add to the file of a user's option: keys, or the shipped option to inherit them from."""
+    """Name the lines to add to the file of a user's option.
+
+    These are the missing keys, or a shipped option to inherit them from, if a base of ours declares them.
+    """
     lines = f"add {', '.join(f'{name}: VALUE' for name in missing)} to {group}/{option}.yaml"
     owner = next(base for base in cls.__mro__ if missing[0] in get_annotations(base))
     names = [path.stem for path in PUBLISHED.options(group)] if is_ours(owner.__module__) else []

@@ -63,7 +63,7 @@ class Sources:
         return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
 
     def with_options(self, folder: Path | None) -> "Sources":
-        """Add a folder of options; ConfigError if missing, without options, or hiding others."""
+        """Add a folder of options; ConfigError if missing, empty, or hiding others."""
         if folder and not folder.is_dir():
             raise ConfigError(f"{folder}: no such folder of options")
         if folder and not _has_groups(folder):

@@ -93,10 +93,14 @@ def versions(study: Study, names: Sequence[str] = ()) -> list[str]:
 
 
 def describe_sweeps(study: Study, name: str) -> str:
-    """Name the sweeps of a figure, and the option to select them; empty without a figure of this name or number."""
+    """Name the sweeps of a figure, and the override to select them.
+
+    The text is empty without a figure of this name or number.
+    """
     matches = [figure for figure in figures_of(study) if figure.match_versions(name)]
     published = [figure for figure in matches if not figure.variant] or matches
-    sweeps = list(dict.fromkeys(map(study.option, chain.from_iterable(figure.sweeps for figure in published))))
+    names = chain.from_iterable(figure.sweeps for figure in published)
+    sweeps = list(dict.fromkeys(map(study.sweep_argument, names)))
     if not sweeps:
         return ""
     number = number_of(published[0].docstring)
