@@ -1,6 +1,6 @@
 """`pomrl reproduce` computes every sweep of a study once, and then its claims, figures, pages and report."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from pomrl.commands import computing, reproduce, stages
 from pomrl.commands.stages import StageRequest
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
+from pomrl.running.work import Failure
 
 
 def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_of_runs_or_another(
@@ -38,6 +39,89 @@ def test_a_study_with_sweeps_alone_has_a_page_of_their_curves(here: Path) -> Non
     assert "ada_pomrl" in (here / out.split()[-1]).read_text()
     assert "pomrl reproduce" not in said
     assert [line.split()[0] for line in said.splitlines()[-3:]] == ["sweeps", "pages", "report"]
+
+
+WITH_VARIANTS: Mapping[str, str] = {
+    **{name: SMALL[name] for name in ("sweeps/first.yaml", "figures.py")},
+    "study.yaml": "title: Sweeps alone\nvariants: {default: {}, mean: {loss: mean}, long: {T: 4}}\n",
+}
+"""A study without claims."""
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
+    """The loss, T and runs of each experiment to compute; nothing is computed."""
+    settings: list[tuple[str, int, int]] = []
+
+    def record(experiments: Sequence[Experiment]) -> dict[str, Failure]:
+        problems = [(experiment.problem, experiment.request.runs) for experiment in experiments]
+        settings.extend((problem.loss, problem.T, runs) for problem, runs in problems)
+        return {}
+
+    monkeypatch.setattr(computing, "compute", record)
+    return settings
+
+
+DEFAULT, MEAN, LONG = ("max", 2), ("mean", 2), ("max", 4)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected", "named"),
+    [
+        (("sweeps",), [DEFAULT], None),
+        (("variants",), [DEFAULT, MEAN, LONG], "default, mean, long"),
+        (("variants", "--variants", "long"), [LONG], "long"),
+        (("sweeps", "--variants", "mean,long"), [MEAN, LONG], "mean, long"),
+        (("sweeps", "--variants", "all"), [DEFAULT, MEAN, LONG], "default, mean, long"),
+    ],
+)
+def test_sweeps_without_claims_are_computed_under_requested_variants(words, expected, named, here, computed) -> None:
+    write(here / "mine", WITH_VARIANTS)
+    status, _, said = call(reproduce, "mine", *words, "--runs", "3")
+    assert (status, computed) == (0, [(*setting, 3) for setting in expected for _ in range(2)])
+    assert (f"mine: sweeps computed under {named}; to draw figures: " in said) == bool(named)
+
+
+def test_all_stages_compute_the_default_before_the_requested_variants(here: Path, computed) -> None:
+    write(here / "mine", {name: text for name, text in WITH_VARIANTS.items() if name != "figures.py"})
+    request = StageRequest(find("mine"), runs=3, variants="mean")
+    for stage in ("sweeps", "variants"):
+        reproduce.prepare(request)[stage]()
+    assert computed == [(*setting, 3) for setting in (DEFAULT, MEAN) for _ in range(2)]
+    assert "variants" not in reproduce.prepare(StageRequest(find("mine"), runs=3))
+
+
+def test_families_without_claims_have_their_own_sweeps_and_axes(here: Path, computed) -> None:
+    family = """\
+from pomrl.study import family, of_keys
+
+
+@family(sweeps={"first": {"estimator": "oracle"}})
+def lengths():
+    for T in (5, 6):
+        yield of_keys(f"T_{T}", {"T": T})
+"""
+    write(here / "mine", {**WITH_VARIANTS, "variants.py": family})
+    assert call(reproduce, "mine", "variants", "--variants", "lengths")[0] == 0
+    assert [T for _, T, _ in computed] == [5, 6]
+
+
+def test_a_bad_variant_is_refused_before_anything_is_computed(here: Path, computed) -> None:
+    write(here / "mine", WITH_VARIANTS, study_yaml="title: T\nvariants: {default: {}, wrong: {TT: 4}}\n")
+    assert "mine: unknown variant or family nope" in refused(reproduce, "mine", "--variants", "nope")
+    assert "mine/study.yaml: variants.wrong: " in refused(reproduce, "mine", "--variants", "all")
+    assert computed == []
+
+
+def test_a_missing_variant_of_a_figure_is_drawn_after_the_named_command(here: Path) -> None:
+    write(here / "mine", WITH_VARIANTS)
+    assert call(reproduce, "mine", "sweeps")[0] == 0
+    drawing = ("mine", "figures", "--variants", "mean", "--only", "curves_intervals")
+    status, _, said = call(reproduce, *drawing)
+    assert (status, said.count("pomrl reproduce mine --variants mean")) == (1, 2)
+    assert call(reproduce, "mine", "variants", "--variants", "mean")[0] == 0
+    status, out, said = call(reproduce, *drawing)
+    assert (status, out.split()[0]) == (0, "outputs/studies/mine/figures/mean/curves_intervals.pdf"), said
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -9,7 +9,8 @@ from typing import Any
 
 from pomrl.commands.interrupts import INTERRUPTED
 from pomrl.commands.terminal import exit_unread, exit_with, flush_output, one_line, warn
-from pomrl.configuration.composed import ConfigError, UnreadableOverrideError
+from pomrl.configuration.composed import ConfigError, UnknownSweepError, UnreadableOverrideError
+from pomrl.configuration.sources import PAPER
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
 from pomrl.store import StoreError, StoreWarning
@@ -83,9 +84,24 @@ def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]
     except OSError as error:
         flush_output(status)
         exit_with(_system_error_text(error), status)
+    except UnknownSweepError as error:
+        sweeps = _sweeps_of_figure(error.sweep)
+        exit_with(f"experiment={error.sweep}: unknown sweep; {sweeps}" if sweeps else one_line(error), status)
     except (*OURS, *types) as error:
         remedy = f"; {CONTINUES}" if isinstance(error, ExecutionError) else ""
         exit_with(one_line(error) + remedy, 2 if isinstance(error, UnreadableOverrideError) else status)
+
+
+def _sweeps_of_figure(name: str) -> str:
+    """Describe the sweeps of a figure, such as `figure5` or `STUDY/5`."""
+    from pomrl.configuration.study import find
+    from pomrl.drawing.figures_of_study import describe_sweeps  # here, because it is slow
+
+    study, _, figure = name.rpartition("/")
+    try:
+        return describe_sweeps(find(study or PAPER), figure)
+    except ConfigError:
+        return ""
 
 
 def _system_error_text(error: OSError) -> str:

@@ -1,5 +1,6 @@
 """The command `pomrl reproduce`."""
 
+import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -10,10 +11,20 @@ from typing import Annotated
 from pomrl import store
 from pomrl.commands import computing
 from pomrl.commands.main import STAGES
-from pomrl.commands.stages import Stage, StageRequest, Work, claims, figures, judge, needed_experiments, package_stages
+from pomrl.commands.stages import (
+    Stage,
+    StageRequest,
+    Work,
+    claims,
+    figures,
+    find_variants,
+    judge,
+    needed_experiments,
+    package_stages,
+)
 from pomrl.commands.terminal import exit_with, print_frame, warn
 from pomrl.configuration.composed import ConfigError, unknown_key
-from pomrl.configuration.parsing import MAX_RUNS
+from pomrl.configuration.parsing import MAX_RUNS, Experiment
 from pomrl.configuration.sources import DESCRIPTION, installed_packages, shipped_packages
 from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.configuration.sweeps import Setting
@@ -46,7 +57,8 @@ def reproduce(
         study: The name of a shipped study, or your folder.
         stages: Only these stages: sweeps, claims, variants, figures, pages, report, article.
         runs: Runs of each experiment (default: as in its sweeps); no article is then made.
-        variants: Also judge claims under these variants or families, or under all; selected stages use only these.
+        variants: Also judge claims, or compute the sweeps of a study without claims, under these variants or families,
+            or under all; selected stages use only these.
         only: Names of figures to draw, or numbers in the paper such as 4 or F2, with the stage figures. NAME_intervals
             has confidence intervals.
         list_: List shipped and installed studies, and studies in this folder.
@@ -86,7 +98,7 @@ def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Wo
         ConfigError: A stage is unknown, or the study cannot be composed.
     """
     stages: dict[str, Stage] = {
-        "sweeps": lambda request: lambda: compute_sweeps(request.study, request.runs),
+        "sweeps": sweeps,
         "claims": claims,
         "variants": judge_families,
         "figures": figures,
@@ -119,6 +131,34 @@ def conclude(study: Study, *, is_published: bool) -> bool:
     return differs
 
 
+def sweeps(request: StageRequest) -> Work | None:
+    """Return the work to compute sweeps.
+
+    For a selected stage of a study without claims, these are the sweeps under the requested variants.
+    """
+    study = request.study
+    if request.is_named and request.variants and not claims_of(study):
+        return variant_sweeps(request)
+    return lambda: compute_sweeps(study, request.runs)
+
+
+def variant_sweeps(request: StageRequest) -> Work | None:
+    """Return the work to compute the sweeps of a study under variants."""
+    study, variants = request.study, find_variants(request.study, request.variants)
+    pairs = [(variant, name) for variant in variants for name in variant.sweeps or study_sweeps(study)]
+    settings = chain.from_iterable(study.settings(name, variant) for variant, name in pairs)
+    experiments = _distinct_experiments([setting.experiment for setting in settings], request.runs)
+
+    def work() -> None:
+        computing.compute_all(experiments)
+        names = [variant.name for variant in variants]
+        drawing = shlex.join(["pomrl", "reproduce", study.argument, "figures", "--variants", ",".join(names)])
+        hint = f"; to draw figures: {drawing}" if figures_of(study) else ""
+        warn(f"{study.argument}: sweeps computed under {', '.join(names)}{hint}")
+
+    return work if experiments else None
+
+
 def compute_sweeps(study: Study, runs: int | None) -> None:
     """Compute missing runs of a study's sweeps, claims and figures.
 
@@ -126,12 +166,16 @@ def compute_sweeps(study: Study, runs: int | None) -> None:
     """
     settings = [*chain.from_iterable(map(study.settings, study_sweeps(study))), *_settings_of_variant_figures(study)]
     experiments = [setting.experiment for setting in settings]
-    if runs:
-        experiments = [with_runs(experiment, runs) for experiment in experiments]
-    else:
+    if not runs:
         experiments += needed_experiments(study, study.variants)
-    by_runs = sorted(experiments, key=lambda experiment: experiment.request.runs)
-    computing.compute_all(list({store.signature(experiment): experiment for experiment in by_runs}.values()))
+    computing.compute_all(_distinct_experiments(experiments, runs))
+
+
+def _distinct_experiments(experiments: Sequence[Experiment], runs: int | None) -> list[Experiment]:
+    """Return each experiment once, with these runs, by default its largest number."""
+    requested = [with_runs(experiment, runs) for experiment in experiments] if runs else experiments
+    by_runs = sorted(requested, key=lambda experiment: experiment.request.runs)
+    return list({store.signature(experiment): experiment for experiment in by_runs}.values())
 
 
 def _settings_of_variant_figures(study: Study) -> list[Setting]:
@@ -147,8 +191,13 @@ def study_sweeps(study: Study) -> list[str]:
 
 
 def judge_families(request: StageRequest) -> Work | None:
-    """Return the work to judge, or only compute, families of variants."""
+    """Return the work to judge, or only compute, families of variants.
+
+    Without claims, it computes the sweeps under the requested variants.
+    """
     study, described = request.study, request.study.config.variants
+    if not claims_of(study):
+        return variant_sweeps(request) if request.variants or request.is_named else None
     named = [*study.families] if request.variants == "all" else (request.variants or "").split(",")
     families = [study.family(name) for name in named if name and name not in described]
 

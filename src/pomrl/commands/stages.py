@@ -4,6 +4,7 @@ Figures are written to NAME.pdf, NAME.png, NAME.csv (drawn values) and NAME.json
 of the caption, NAME_intervals confidence intervals over all shared runs.
 """
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -217,12 +218,13 @@ def _draw_named(study: Study, selections: Sequence[Selection], requested: Sequen
     if not requested and not store.all_experiments() and any(figure.sweeps for figure in figures_of(study)):
         exit_with(f"{study.argument}: no stored runs for its figures; pomrl reproduce {study.argument} computes them")
     missing, shortages = draw_all(selections, shows_paths=True)
+    variants = ",".join(selection.variant.name for selection in selections if selection.variant)
+    computing_all = shlex.join(["pomrl", "reproduce", study.argument, *(["--variants", variants] if variants else [])])
     for sweep, line in shortages.items():
-        own = not study.is_shipped and sweep in study.sweeps
-        name = f"{study.argument}/{sweep}" if own else study.option(sweep)
-        warn(f"{line}; to compute them: {command(name)}")
+        remedy = computing_all if variants else command(study.sweep_argument(sweep))
+        warn(f"{line}; to compute them: {remedy}")
     if missing and not _is_enough(study, requested, {*names} - {*missing}):
-        remedy = f"; pomrl reproduce {study.argument} computes all of its sweeps"
+        remedy = f"; {computing_all} computes all of its sweeps"
         exit_with(f"not drawn: {len(missing)} of {number_of(len(names) * len(selections), 'figure')}{remedy}")
 
 

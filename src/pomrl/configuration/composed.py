@@ -29,6 +29,17 @@ class UnreadableOverrideError(ConfigError):
     """An error for an override without the form key=value."""
 
 
+class UnknownSweepError(ConfigError):
+    """An error for a sweep without a file."""
+
+    def __init__(self, message: str, sweep: str) -> None:
+        super().__init__(message, sweep)  # both, because processes exchange errors by their arguments
+        self.message, self.sweep = message, sweep
+
+    def __str__(self) -> str:
+        return self.message
+
+
 @dataclass(frozen=True)
 class Composed:
     """A composed configuration as plain data, resolved but unchecked."""

@@ -33,7 +33,15 @@ from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from pomrl.configuration.composed import GROUPS, READING, Composed, ConfigError, UnreadableOverrideError, unknown_key
+from pomrl.configuration.composed import (
+    GROUPS,
+    READING,
+    Composed,
+    ConfigError,
+    UnknownSweepError,
+    UnreadableOverrideError,
+    unknown_key,
+)
 from pomrl.configuration.resolvers import (
     Values,
     merge,
@@ -183,8 +191,13 @@ class Composer(ConfigLoaderImpl):
             (override,) = OverridesParser.create().parse_overrides([line])
             if override.is_sweep_override():
                 raise ConfigError(f"{line}: several values need a sweep; add -m to the command line")
-            if override.key_or_group in (*GROUPS, READING) and (override.is_delete() or override.value() is None):
+            is_number = isinstance(override.value(), int | float)
+            is_nothing = is_number or override.is_delete() or override.value() is None
+            if override.key_or_group in (*GROUPS, READING) and is_nothing:
                 raise ConfigError(f"{line}: a group must have the name of an option")
+            if override.key_or_group == "experiment" and is_number:  # of a figure, perhaps
+                name = override.get_value_element_as_str()
+                raise UnknownSweepError(_no_sweep(name, sweep_names(folder_of(PAPER))), name)
             self._read[line] = override
         return self._read[line]
 
@@ -304,7 +317,7 @@ def composing() -> Generator[None, None, None]:
             what = f"non-ASCII letters must be quoted: '{key}=\"{value}\"'"
         raise UnreadableOverrideError(f"{error.override}: {what}") from error
     except MissingConfigException as error:
-        raise ConfigError(_no_option(error)) from error
+        raise _no_option(error) from error
     except Exception as error:
         is_of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
         if is_of_system or isinstance(error, ConfigError | MemoryError):
@@ -316,14 +329,15 @@ def composing() -> Generator[None, None, None]:
         raise ConfigError(" ".join(str(error).split()) or type(error).__name__) from error
 
 
-def _no_option(error: MissingConfigException) -> str:
+def _no_option(error: MissingConfigException) -> ConfigError:
     path = error.missing_cfg_file or ""
     if path.startswith("experiment/"):
-        return _no_sweep(path.partition("/")[2], sorted(error.options or ()))
+        sweep = path.partition("/")[2]
+        return UnknownSweepError(_no_sweep(sweep, sorted(error.options or ())), sweep)
     group, _, name = path.rpartition("/")
     own = f"; add user-defined options as {group}/NAME.yaml in --config-dir FOLDER" if group in GROUPS else ""
     what = unknown_key(f"{group}={name}", name, sorted(error.options or ()), "unknown option")
-    return f"{what}{own}" if group else " ".join(str(error).split())
+    return ConfigError(f"{what}{own}" if group else " ".join(str(error).split()))
 
 
 def _no_sweep(sweep: str, paper_sweeps: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from inspect import get_annotations
 from typing import Annotated, Any, cast, get_origin, get_type_hints
 
 from pydantic import Field, ValidationError
@@ -18,7 +19,7 @@ from pomrl.configuration.composed import (
     unknown_key,
 )
 from pomrl.configuration.importing import format_error, import_by_name, is_ours
-from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sources import PUBLISHED, published_keys
 from pomrl.execution import Execution
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
@@ -101,10 +102,10 @@ def parse(composed: Composed) -> Experiment:
             raise ConfigError(f"a file selects a reading by `override /reading: {values[key]}` in its defaults")
         if key not in (*KEYS, *GROUPS):
             raise ConfigError(unknown_key(f"{key}={values[key]!r}", key, (*KEYS, *GROUPS)))
-    numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, values.get("task_distribution"))
+    numbers = _fill_sizes({key: values[key] for key in PROBLEM_KEYS if key in values}, composed)
     request = make(Request, {key: values[key] for key in REQUEST_KEYS if key in values})
     _refuse_bad_numbers(numbers)  # before components, which may use them
-    components = {group: _component(group, values.get(group)) for group in GROUPS}
+    components = {group: _component(group, composed) for group in GROUPS}
     return Experiment(
         problem=make(Problem, numbers | {group: components[group] for group in PROBLEM_GROUPS}),
         method=make(Method, {group: components[group] for group in METHOD_GROUPS}),
@@ -123,19 +124,23 @@ def parse(composed: Composed) -> Experiment:
 def _name(group: str, option: str, component: Any) -> str:
     """Return the option; the class name if a user's class replaced it."""
     cls: type = component.__class__
-    if component is None or is_ours(cls.__module__) or all(option != path.stem for path in PUBLISHED.options(group)):
+    if component is None or is_ours(cls.__module__) or not _is_published(group, option):
         return option
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
-def _fill_sizes(numbers: Mapping[str, Any], tasks: Any) -> dict[str, Any]:
+def _is_published(group: str, option: str) -> bool:
+    return any(option == path.stem for path in PUBLISHED.options(group))
+
+
+def _fill_sizes(numbers: Mapping[str, Any], composed: Composed) -> dict[str, Any]:
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
     if not missing:
         return dict(numbers)
-    if _class("task_distribution", tasks).size is TaskDistribution.size:
+    if _class("task_distribution", composed.values.get("task_distribution")).size is TaskDistribution.size:
         raise ConfigError(f"{missing[0]} must be an integer for a task_distribution without a size, got null")
     try:
-        S, A = _component("task_distribution", tasks).size
+        S, A = _component("task_distribution", composed).size
     except ValueError as error:  # a wrong data file
         raise ConfigError(str(error)) from error
     return {**numbers, **{key: {"S": S, "A": A}[key] for key in missing}}
@@ -150,11 +155,34 @@ def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
             raise ConfigError(_one_line(errors, "", _fields(Problem))) from invalid
 
 
-def _component(group: str, values: Any) -> Any:
-    cls = _class(group, values)
+def _component(group: str, composed: Composed) -> Any:
+    values: Any = composed.values.get(group)
+    cls, option = _class(group, values), composed.options.get(group)
     if refused := [key for key in REFUSED_BY_COMPONENTS if key in values]:
         raise ConfigError(f"{group}.{refused[0]}: a component is made from its fields alone; remove this key")
-    return make(cls, {key: value for key, value in values.items() if key not in ("_target_", "_convert_")}, group + ".")
+    arguments = {key: value for key, value in values.items() if key not in ("_target_", "_convert_")}
+    required = [field.name for field in dataclasses.fields(cls) if _is_required(field)]
+    missing = [name for name in required if name not in arguments]
+    if missing and {*arguments} <= {*_fields(cls)} and option and not _is_published(group, option):
+        raise ConfigError(f"{group}.{missing[0]}: a value is missing; {_lines_to_add(group, option, cls, missing)}")
+    return make(cls, arguments, group + ".")
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _lines_to_add(group: str, option: str, cls: type, missing: Sequence[str]) -> str:
+    """Name the lines to add to the file of a user's option.
+
+    These are the missing keys, or a shipped option to inherit them from, if a base of ours declares them.
+    """
+    lines = f"add {', '.join(f'{name}: VALUE' for name in missing)} to {group}/{option}.yaml"
+    owner = next(base for base in cls.__mro__ if missing[0] in get_annotations(base))
+    names = [path.stem for path in PUBLISHED.options(group)] if is_ours(owner.__module__) else []
+    fitting = (name for name in names if {*missing} <= published_keys(group, name) <= {*_fields(cls)})
+    inherited = next(fitting, None)
+    return lines + (f", or begin it with defaults: [{inherited}, _self_]" if inherited else "")
 
 
 def _class(group: str, values: Any) -> Any:
@@ -185,7 +213,8 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
 
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
-    first, place = errors[0], _place(errors[0]["loc"])
+    first = min(errors, key=lambda error: error["type"] != "unexpected_keyword_argument")  # a misspelt key also misses
+    place = _place(first["loc"])
     key = prefix + place[0] + "".join(f"[{index}]" for index in place[1:]) if place else prefix.rstrip(".")
     if first["type"] == "unexpected_keyword_argument":
         return unknown_key(f"{key}={first['input']!r}", key, [prefix + name for name in keys])

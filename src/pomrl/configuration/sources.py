@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,9 +63,14 @@ class Sources:
         return self if folder.resolve() in self.studies else replace(self, named=(*self.named, folder.resolve()))
 
     def with_options(self, folder: Path | None) -> "Sources":
-        """Add a folder of options; ConfigError if missing or hiding others."""
+        """Add a folder of options; ConfigError if missing, empty, or hiding others."""
         if folder and not folder.is_dir():
             raise ConfigError(f"{folder}: no such folder of options")
+        if folder and not _has_groups(folder):
+            if meant := next(filter(_has_groups, sorted(folder.glob("*/"))), None):
+                raise ConfigError(f"{folder}: no options in this folder (did you mean {meant}?)")
+            if not any(chain(folder.glob("*.yaml"), folder.glob("*/*.yaml"))):
+                raise ConfigError(f"{folder}: no options in this folder; they are files such as estimator/mine.yaml")
         self._refuse_hidden(folder)
         return replace(self, own=folder)
 
@@ -79,6 +85,10 @@ class Sources:
             if hidden := next(filter(Path.exists, (other / inside for other in self.folders)), None):
                 option = f"{inside.parent}={path.stem}"
                 raise ConfigError(f"{path}: the option {option} exists already in {hidden}; choose another name")
+
+
+def _has_groups(folder: Path) -> bool:
+    return any((folder / group).is_dir() for group in (*GROUPS, READING, "experiment", "hydra"))
 
 
 @cache
@@ -174,6 +184,16 @@ def beside_the_package(name: str) -> Path:
 
 PUBLISHED = Sources(beside_the_package("conf"))
 """The options and sweeps of this project."""
+
+
+def published_keys(group: str, option: str) -> frozenset[str]:
+    """Return the keys of a published option, also those from its defaults."""
+    import yaml  # here, because help needs none
+
+    paths = {path.stem: path for path in PUBLISHED.options(group)}
+    content: dict[str, Any] = yaml.safe_load(paths[option].read_text(encoding="utf-8"))
+    inherited = [default for default in content.pop("defaults", []) if isinstance(default, str) and default in paths]
+    return frozenset(content).difference(["_target_"]).union(*(published_keys(group, name) for name in inherited))
 
 
 def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:

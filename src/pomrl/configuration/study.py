@@ -126,6 +126,11 @@ class Study:
             raise ConfigError(f"{self.argument}: unknown sweep {name!r}, neither of this study nor of a shipped one")
         return name
 
+    def sweep_argument(self, name: str) -> str:
+        """Return a sweep's value for `experiment=` in the current folder."""
+        is_local = not self.is_shipped and name in self.sweeps
+        return f"{self.argument}/{name}" if is_local else self.option(name)
+
     def check_sweeps(self, sweeps: Iterable[str], reader: str) -> None:
         """Raise a ConfigError for an unknown sweep of `reader`, such as `claim Q1.1`."""
         for name in sweeps:

@@ -28,6 +28,9 @@ SHADED_BANDS = "Of more than four curves of a panel, only the first, the middle 
 _NUMBER = re.compile(r"figure_[a-z]?\d+_")
 """The number of a figure in the name of a module."""
 
+_LABEL = re.compile(r"^fig(ure)?[\W_]*", re.IGNORECASE)
+"""The word before the number of a figure, as in figure_5."""
+
 Draw = Callable[..., Any]
 """A function that returns a `Drawing`.
 
@@ -65,8 +68,9 @@ class Figure:
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
     def match_versions(self, name: str) -> list[str]:
-        """Return the versions with this name or number."""
-        if name and name in (self.name, number_of(self.docstring)):
+        """Return the versions with this name or number, such as `5`, `figure5` or `F3`."""
+        number = number_of(self.docstring)
+        if name == self.name or (number and _LABEL.sub("", name).upper() == number.upper()):
             return self.versions
         return [version for version in self.versions if name in (version, file_name(version, self.docstring))]
 

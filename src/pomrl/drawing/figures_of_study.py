@@ -19,7 +19,7 @@ from pomrl.configuration.importing import format_error, place_of
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
-from pomrl.drawing.figure import Figure, figures_of, file_name
+from pomrl.drawing.figure import Figure, figures_of, file_name, number_of
 from pomrl.drawing.files import Sidecar, save
 from pomrl.drawing.series import Drawing
 from pomrl.execution.local import processes
@@ -90,6 +90,23 @@ def versions(study: Study, names: Sequence[str] = ()) -> list[str]:
     if unknown := [name for name, versions in matches.items() if not versions]:
         raise ConfigError(f"{study.argument}: unknown figure {unknown[0]!r}; available: {', '.join(available)}")
     return list(dict.fromkeys(chain.from_iterable(matches.values())))
+
+
+def describe_sweeps(study: Study, name: str) -> str:
+    """Name the sweeps of a figure, and the override to select them.
+
+    The text is empty without a figure of this name or number.
+    """
+    matches = [figure for figure in figures_of(study) if figure.match_versions(name)]
+    published = [figure for figure in matches if not figure.variant] or matches
+    names = chain.from_iterable(figure.sweeps for figure in published)
+    sweeps = list(dict.fromkeys(map(study.sweep_argument, names)))
+    if not sweeps:
+        return ""
+    number = number_of(published[0].docstring)
+    label = f"Figure {number}" if number else f"figure {published[0].name}"
+    noun, end = ("sweeps", ", in pomrl run with -m") if len(sweeps) > 1 else ("sweep", "")
+    return f"{label} shows the {noun} {', '.join(sweeps)}; use experiment={','.join(sweeps)}{end}"
 
 
 def find_figure(study: Study, version: str) -> Figure:

@@ -1,0 +1,122 @@
+"""A user's option by YAML: errors name the file and the lines that are missing."""
+
+from pathlib import Path
+
+import pytest
+from tests.support.computed import call, refused
+from tests.support.study_folders import forget
+
+from pomrl.commands import run
+
+pytestmark = pytest.mark.usefixtures("here")
+
+MODULE = """
+import numpy as np
+from pomrl.components import RandomChains, RegularisedLeastSquares, TaskFamily
+
+
+class Chains(RandomChains):
+    width: float = 1.0
+
+    def _draw(self, rng, mean, tasks):
+        return np.stack([mean.P_o] * tasks)
+
+    def variance(self, mean):
+        return np.zeros_like(mean.P_o)
+
+    def _largest_deviation(self, P_o):
+        return 1.0
+
+
+class Family(TaskFamily):
+    size = (2, 1)
+
+    def models(self, latent):
+        P = np.stack([latent, 1 - latent], axis=-1)
+        return np.stack([P, P], axis=1)[:, :, None], np.eye(2)[:, :1]
+
+
+class Learner(RegularisedLeastSquares):
+    pass
+
+
+class Weighted(RegularisedLeastSquares):
+    weight: float
+"""
+
+
+def own(text: str, group: str = "task_distribution") -> tuple[str, ...]:
+    """Write an option `mine` of a group, and return the words to select it."""
+    forget("my_module")
+    path = Path("own/conf") / group / "mine.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    Path("my_module.py").write_text(MODULE)
+    return "--config-dir", "own/conf", f"{group}=mine", "T=2", "runs=3", "S=3"
+
+
+MISSING = {
+    ("task_distribution", "Chains"): "zeros: a value is missing; add zeros: VALUE to task_distribution/mine.yaml, "
+    "or begin it with defaults: [gaussian, _self_]",
+    ("task_distribution", "Family"): "centre: a value is missing; add centre: VALUE, spread: VALUE to "
+    "task_distribution/mine.yaml",
+    ("estimator", "Learner"): "mixing: a value is missing; add mixing: VALUE to estimator/mine.yaml, "
+    "or begin it with defaults: [ada_pomrl, _self_]",
+    ("estimator", "Weighted"): "mixing: a value is missing; add mixing: VALUE, weight: VALUE to estimator/mine.yaml",
+}
+
+
+@pytest.mark.parametrize(("group", "name"), MISSING)
+def test_a_missing_key_names_the_file_and_the_lines_to_add(group: str, name: str) -> None:
+    line = refused(run, *own(f"_target_: my_module.{name}\n", group))
+    assert line == f"{group}.{MISSING[group, name]}"
+
+
+FAMILY = "S: null\nA: null\nsigma: null\ntask_distribution:\n  _target_: my_module.Family\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "_target_: my_module.Chains\nwidth: 2.0\nzeros: 1\n",
+        "defaults: [gaussian, _self_]\n_target_: my_module.Chains\nwidth: 2.0\n",
+        f"# @package _global_\n{FAMILY}  centre: 0.5\n  spread: 0.2\n",
+    ],
+)
+def test_a_file_with_the_added_lines_is_computed(text: str) -> None:
+    words = [word for word in own(text) if "Family" not in text or word != "S=3"]
+    status, printed, said = call(run, *words)
+    assert (status, printed.startswith("outputs/runs/")) == (0, True), said
+
+
+def test_a_misspelt_key_is_named_before_the_missing_one() -> None:
+    line = refused(run, *own("_target_: my_module.Chains\nzeross: 1\n"))
+    assert line.startswith("task_distribution.zeross=1: unknown key (did you mean task_distribution.zeros?)")
+
+
+def test_a_class_in_place_of_a_shipped_one_gets_no_advice_about_its_file() -> None:
+    own("")
+    words = ("task_distribution=uniform_ball", "task_distribution._target_=my_module.Chains")
+    line = refused(run, *words, "~task_distribution.zeros")
+    assert line == "task_distribution.zeros: a value is missing"
+
+
+@pytest.mark.parametrize(
+    ("folder", "reason"),
+    [
+        ("own", "no options in this folder (did you mean own/conf?)"),
+        ("empty", "no options in this folder; they are files such as estimator/mine.yaml"),
+    ],
+)
+def test_a_folder_without_options_is_refused(folder: str, reason: str) -> None:
+    own("_target_: my_module.Chains\n")
+    Path("empty").mkdir()
+    assert refused(run, "--config-dir", folder, "dry_run=true") == f"{folder}: {reason}"
+
+
+@pytest.mark.parametrize("path", ["mine.yaml", "lengths/short.yaml", "hydra/launcher/mine.yaml"])
+def test_a_folder_with_a_primary_configuration_or_other_groups_is_used(path: str) -> None:
+    file = Path("other") / path
+    file.parent.mkdir(parents=True)
+    file.write_text("# @package _global_\nT: 2\n")
+    assert call(run, "--config-dir", "other", "dry_run=true")[0] == 0
