@@ -16,6 +16,7 @@ from pydantic import model_validator as model_validator
 
 from pomrl.base import Component as Component
 from pomrl.base import DataFile as DataFile
+from pomrl.base import FieldError as FieldError
 from pomrl.base import make_read_only as make_read_only
 from pomrl.contracts import check_component as check_component
 from pomrl.science.agents.agent import Agent as Agent

@@ -11,6 +11,7 @@ from pomrl.commands import computing, reproduce, stages
 from pomrl.commands.stages import StageRequest
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
+from pomrl.running.plan import PlannedExperiment
 from pomrl.running.work import Failure
 
 
@@ -53,8 +54,8 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int, int]]:
     """The loss, T and runs of each experiment to compute; nothing is computed."""
     settings: list[tuple[str, int, int]] = []
 
-    def record(experiments: Sequence[Experiment]) -> dict[str, Failure]:
-        problems = [(experiment.problem, experiment.request.runs) for experiment in experiments]
+    def record(jobs: Sequence[PlannedExperiment]) -> dict[str, Failure]:
+        problems = [(job.experiment.problem, job.experiment.request.runs) for job in jobs]
         settings.extend((problem.loss, problem.T, runs) for problem, runs in problems)
         return {}
 

@@ -6,10 +6,9 @@ from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import pytest
-from pydantic import ValidationError
 from pydantic.dataclasses import is_pydantic_dataclass
 
-from pomrl.components import Component, Field, field_validator, model_validator
+from pomrl.components import Component, Field, FieldError, field_validator, model_validator
 
 T = TypeVar("T")
 
@@ -70,16 +69,20 @@ def test_it_is_a_frozen_value(component: Rectangle) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({}, "width\n.*required"),
-        ({"width": -1.0}, "width\n.*greater than or equal to 0"),
-        ({"width": float("nan")}, "width\n.*finite"),
-        ({"width": 0.5}, "it is half"),
-        ({"width": 2.0}, "it is a square"),
+        ({}, r"^Rectangle\.width: Field required$"),
+        ({"width": "a"}, r"^Rectangle\.width='a': Input should be a valid number$"),
+        ({"width": -1.0}, r"^Rectangle\.width=-1\.0: Input should be greater than or equal to 0$"),
+        ({"width": float("nan")}, r"^Rectangle\.width=nan: Input should be a finite number$"),
+        ({"wdth": 1.0, "width": 1.0}, r"^Rectangle\.wdth=1\.0: Unexpected keyword argument$"),
+        ({"width": 0.5}, "it is half$"),
+        ({"width": 2.0}, "^Rectangle: it is a square$"),
     ],
 )
-def test_its_fields_are_checked(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
+def test_a_wrong_field_is_a_line_with_class_and_key(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(FieldError, match=message) as caught:
         Rectangle(**fields)
+    assert "\n" not in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_an_init_of_its_own_is_refused() -> None:

@@ -62,7 +62,7 @@ class JointLauncher(Launcher):
         self._log(numbered)
         composer = Composer.from_hydra(hydra)
         by_hydra = bool(hydra.callbacks or hydra.job.env_set or hydra.job.chdir)
-        of_sweep = OmegaConf.to_container(hydra.overrides.task)  # unresolved
+        of_sweep: Any = OmegaConf.to_container(hydra.overrides.task)  # unresolved
         by_hydra |= any(composer.depends_on_hydra(words, of_sweep) for words in numbered.values())
         jobs = [*(self._composed_by_hydra(numbered) if by_hydra else self._composed(composer, numbered))]
         experiments = [job.experiment for job in jobs]
@@ -82,8 +82,8 @@ class JointLauncher(Launcher):
         return self.config.hydra.runtime.choices["hydra/sweeper"] != "pomrl"
 
     def _log(self, jobs: Mapping[int, Sequence[str]]) -> None:
-        """Log the jobs as the launcher `basic` does; those of our sweeper under its name."""
-        log = logging.getLogger(f"hydra_plugins.pomrl.{'launcher' if self._is_search else 'sweeper'}")
+        """Log the jobs as the launcher `basic` does; those of our sweeper are not in the log `brief`."""
+        log = logging.getLogger(__name__ if self._is_search else "pomrl.sweep")
         log.info("Launching %d jobs locally", len(jobs))
         for number, overrides in jobs.items():
             log.info("\t#%d : %s", number, " ".join(filter_overrides(overrides)))

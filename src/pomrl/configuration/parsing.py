@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast, get_origin, get_type_hints
 from pydantic import Field, ValidationError
 from pydantic.dataclasses import dataclass
 
-from pomrl.base import CHECKED
+from pomrl.base import CHECKED, FieldError
 from pomrl.configuration.composed import (
     GROUPS,
     METHOD_GROUPS,
@@ -208,7 +208,7 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
     """Construct an object; ConfigError for the first bad key, written after `prefix`."""
     try:
         return cls(**arguments)
-    except ValidationError as invalid:
+    except (ValidationError, FieldError) as invalid:
         raise ConfigError(_one_line(invalid.errors(), prefix, _fields(cls))) from invalid
 
 

@@ -17,7 +17,7 @@ import yaml
 from pydantic import ValidationError
 from pydantic.dataclasses import dataclass
 
-from pomrl.components import Estimator
+from pomrl.components import Estimator, FieldError
 from pomrl_studies.board.cells import Cell, Group
 
 FOLDER = Path(__file__).parent / "learners"
@@ -123,7 +123,7 @@ def _yaml(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in content.items()}
 
 
-def _first_error(error: ValidationError) -> str:
+def _first_error(error: ValidationError | FieldError) -> str:
     first = error.errors()[0]
     value = "" if first["type"] in ("missing", "value_error") else f", got {first['input']!r}"
     message = f"{first['msg'].removeprefix('Value error, ')}{value}"
@@ -145,8 +145,8 @@ def _estimator(path: Path, cls: type[Estimator[Any]], keys: Mapping[str, Any]) -
     try:
         return cls(**keys)
     except (TypeError, ValueError) as error:
-        reason = _first_error(error) if isinstance(error, ValidationError) else error
-        is_missing = isinstance(error, ValidationError) and error.errors()[0]["type"] == "missing"
+        reason = _first_error(error) if isinstance(error, FieldError) else error
+        is_missing = isinstance(error, FieldError) and error.errors()[0]["type"] == "missing"
         hint = "; set it in a file NAME.yaml" if is_missing and path.suffix == ".py" else ""
         raise ValueError(f"{path}: {cls.__name__}: {reason}{hint}") from error
 
