@@ -455,6 +455,14 @@ class TestOptuna:
         assert tuple(map(type, found["best_params"].values())) == kinds
         assert isinstance(found["best_value"], float)
 
+    def test_an_invalid_trial_fails_alone(self) -> None:
+        words = ("hydra.sweeper.n_trials=4", "hydra.sweeper.n_jobs=2", "hydra.sweeper.max_failure_rate=1.0")
+        status, lines, said = command("-m", *SMALL, *SEARCH, *words, "seed=choice(1,-1)", "hydra.sweep.dir=sweep")
+        assert status == 0, said
+        assert folders(lines)
+        best = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
+        assert best["best_params"] == {"seed": 1}
+
     def test_each_trial_has_a_folder_with_its_number(self) -> None:
         words = ("-m", *SMALL, *SEARCH, SEARCHED)
         succeed(*words, "hydra/launcher=basic", "hydra.sweep.dir=basic")

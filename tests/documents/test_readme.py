@@ -23,9 +23,9 @@ CONSTANTS = {"1", "2", "3", "4", "5", "0.01", "0.047", "0.99", "95", "300", "1,0
 
 @pytest.mark.usefixtures("here")
 def test_the_first_sweep_prints_the_table() -> None:
-    status, _, err = call(run, "-m", "sigma=0.01,0.025,0.047")
+    status, printed, err = call(run, "-m", "sigma=0.01,0.025,0.047")
     (table,) = re.findall(r"```text\n(.*?)```", SOURCE, flags=re.DOTALL)
-    assert (status, table in err) == (0, True), err
+    assert (status, table in printed) == (0, True), err
 
 
 def test_no_estimate_is_typed() -> None:

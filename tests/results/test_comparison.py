@@ -68,7 +68,7 @@ def test_diff_says_what_differs_and_experiments_that_share_a_difference_stand_to
 
 
 def test_diff_of_stored_runs_by_signature_or_folder_is_that_of_their_words() -> None:
-    folders = call(run, "-m", *SMALL, "sigma=0.01,0.02")[1].splitlines()
+    folders = call(run, "-m", *SMALL, "sigma=0.01,0.02")[1].splitlines()[-2:]
     status, by_signature, _ = call(diff, Path(folders[0]).name[:8], folders[1])
     assert (status, by_signature) == call(diff, "T=3 S=4 sigma=0.01", "T=3 S=4 sigma=0.02")[:2]
     assert "not paired" in by_signature

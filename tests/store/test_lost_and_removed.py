@@ -38,8 +38,8 @@ def content(folder: Path) -> dict[str, bytes]:
 )
 @pytest.mark.parametrize("asked", ["runs=450", "runs=20"])
 def test_what_is_lost_is_named_by_every_reader_and_mended_by_the_command(lost: str, asked: str) -> None:
-    kept = StoredExperiment(Path(call(run, *RUN, "runs=450", "+tag=mine")[1].strip()))
-    other = call(run, *RUN, "runs=3", "sigma=0.02")[1].strip()
+    kept = StoredExperiment(Path(call(run, *RUN, "runs=450", "+tag=mine")[1].split()[-1]))
+    other = call(run, *RUN, "runs=3", "sigma=0.02")[1].split()[-1]
     before = content(kept.folder)
     for path in kept.folder.glob(lost):
         path.unlink()
@@ -60,7 +60,7 @@ def test_what_is_lost_is_named_by_every_reader_and_mended_by_the_command(lost: s
 
 
 def test_a_count_that_is_renamed_upwards_is_named_and_what_it_promises_is_computed() -> None:
-    kept = StoredExperiment(Path(call(run, *RUN, "runs=600")[1].strip()))
+    kept = StoredExperiment(Path(call(run, *RUN, "runs=600")[1].split()[-1]))
     before = content(kept.folder)
     count = (kept.folder / "runs-000600.complete").rename(kept.folder / "runs-000900.complete")
     del before["runs-000600.complete"]
@@ -83,7 +83,7 @@ def test_a_name_with_more_runs_than_can_be_asked_for_is_none_of_ours(name: str) 
 
 @pytest.mark.parametrize("name", ["runs-*.parquet", "experiment.json", "note-*"])
 def test_a_folder_in_the_place_of_a_file_is_named_and_mended(name: str) -> None:
-    kept = StoredExperiment(Path(call(run, *RUN, "runs=2", "+note=mine")[1].strip()))
+    kept = StoredExperiment(Path(call(run, *RUN, "runs=2", "+note=mine")[1].split()[-1]))
     before = content(kept.folder)
     (path,) = kept.folder.glob(name)
     path.unlink()

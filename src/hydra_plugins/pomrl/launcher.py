@@ -53,10 +53,29 @@ class JointLauncher(Launcher):
         self.config: Any = config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Compute the jobs; return their mean losses."""
+        """Compute the jobs; return their mean losses.
+
+        An invalid job of a search fails alone, as a trial. In a sweep it raises a ConfigError before any is computed.
+        """
+        from pomrl.configuration.composed import ConfigError
+
+        try:
+            return self._launch(job_overrides, initial_job_idx)
+        except ConfigError as error:
+            if not self._is_search:
+                raise
+            if len(job_overrides) == 1:
+                return [JobReturn(overrides=job_overrides[0], status=JobStatus.FAILED, _return_value=error)]
+            each = enumerate(job_overrides, initial_job_idx)
+            return [returned for number, job in each for returned in self.launch([job], number)]
+
+    def _launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         from pomrl.commands.computing import check, print_results, write_jobs
+        from pomrl.configuration.composed import ConfigError
         from pomrl.configuration.composition import Composer
 
+        if not job_overrides:
+            raise ConfigError("the sweep has no jobs; each axis must have values")
         hydra = self.config.hydra
         numbered = dict(enumerate(map(list, job_overrides), initial_job_idx))
         self._log(numbered)
@@ -120,11 +139,9 @@ class JointLauncher(Launcher):
         """Make the folders of the sweep and its jobs, before anything is computed; none for many jobs."""
         sweep = self.config.hydra.sweep
         Path(sweep.dir).mkdir(parents=True, exist_ok=True)
-        is_default = cast(Any, OmegaConf.to_container(sweep))["subdir"] == DEFAULT_SUBDIR
-        if len(jobs) > self.job_folders and is_default:
+        if len(jobs) > self.job_folders and cast(Any, OmegaConf.to_container(sweep))["subdir"] == DEFAULT_SUBDIR:
             return []
-        names = [str(job.config["hydra"]["job"]["num"]) if is_default else _subdir(job.config) for job in jobs]
-        folders = [Path(sweep.dir, name) for name in names]
+        folders = [Path(sweep.dir, _subdir(job.config)) for job in jobs]
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
         return folders
@@ -164,6 +181,8 @@ def _subdir(config: Any) -> str:
     """Return the name of a job's folder; ConfigError if it cannot be resolved."""
     from pomrl.configuration.composition import composing
 
+    if isinstance(config, dict) and config["hydra"]["sweep"]["subdir"] == DEFAULT_SUBDIR:
+        return config["hydra"]["job"]["id"]  # fast
     composed = OmegaConf.create(config)
     with _hydra_config(composed), composing():
         return str(OmegaConf.select(composed, "hydra.sweep.subdir"))

@@ -15,8 +15,10 @@ class StudySearchPath(SearchPathPlugin):
         main = [element.path for element in search_path.get_path() if element.provider == "main"]
         if not main or not str(main[0]).endswith("conf"):
             return
-        from pomrl.configuration.sources import PUBLISHED
+        from pomrl.configuration.sources import PUBLISHED, searched_folders
 
+        for folder in searched_folders():
+            search_path.append("study", f"file://{folder}")
         if str(main[0]).removeprefix("file://") == str(PUBLISHED.folder):
             from pomrl.configuration.composition import register_short_names
             from pomrl.configuration.resolvers import register_resolvers

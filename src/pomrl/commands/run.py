@@ -21,15 +21,11 @@ from pomrl.commands.completion import describe_zsh, print_completion
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composition import composing, parse_flags, register_short_names, to_composed
-from pomrl.configuration.overrides import overrides
 from pomrl.configuration.resolvers import register_resolvers
-from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, sweep_option
+from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, search_also, sweep_option
 
 INFO_OF_HYDRA = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 """The values of the Hydra option `--info`."""
-
-SEARCH_PATH = "hydra.searchpath"
-"""The key with further folders of options."""
 
 FULL_ERROR = "HYDRA_FULL_ERROR"
 """The environment variable to get tracebacks from Hydra and this command."""
@@ -81,8 +77,9 @@ def run() -> None:
             register_resolvers()
             register_short_names()
             folders = [*sources.folders[1:], *folders]
+        search_also(folders)
         flags_first = [argument for argument in arguments if argument not in flags.overrides]
-        sys.argv[1:] = [*flags_first, *_hydra_overrides(flags.overrides, folders)]
+        sys.argv[1:] = [*flags_first, *map(_with_full_names, flags.overrides)]
         with _hydra_errors_as_ours(flags, sources):
             try:
                 compute()
@@ -91,21 +88,14 @@ def run() -> None:
 
 
 def _named_sweeps(override: str) -> list[str]:
-    return override.partition("=")[2].split(",") if override.startswith("experiment=") else []
+    values = override.partition("=")[2].strip("'\"")
+    return values.split(",") if override.startswith("experiment=") else []
 
 
-def _hydra_overrides(given: Sequence[str], folders: Sequence[Path]) -> list[str]:
-    """Return overrides with full names of sweeps, and with folders added to `hydra.searchpath`."""
-    named = [
-        "experiment=" + ",".join(map(sweep_option, sweeps)) if (sweeps := _named_sweeps(override)) else override
-        for override in given
-    ]
-    if not folders:
-        return named
-    paths = overrides({SEARCH_PATH: [f"file://{folder}" for folder in folders]})[0]
-    if own := [override for override in named if override.startswith(f"{SEARCH_PATH}=[")]:
-        paths = f"{own[-1].rstrip().removesuffix(']')},{paths.partition('[')[2]}".replace("[,", "[")
-    return [*(override for override in named if override not in own), paths]
+def _with_full_names(override: str) -> str:
+    """Return an override of the experiment with STUDY/NAME for its sweeps."""
+    sweeps = _named_sweeps(override)
+    return "experiment=" + ",".join(map(sweep_option, sweeps)) if sweeps else override
 
 
 def _info_as_help(arguments: Sequence[str]) -> list[str]:
@@ -131,14 +121,16 @@ def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
             yield
     except OURS:
         raise
-    except Exception:  # from Hydra: errors of jobs are in a JobError
+    except Exception as error:  # from Hydra: errors of jobs are in a JobError
         from pomrl.configuration.sweeps import check_first  # not needed for help
 
+        is_about_hydra = "hydra." in str(error)
+        is_search = any(
+            override.startswith("hydra/sweeper=") for override in flags.overrides
+        )  # values may be intervals
         with composing():
-            if not (flags.config_name or flags.config_path):  # this package may have a better message
+            if not (flags.config_name or flags.config_path or is_about_hydra or is_search):
+                # this package may have a better message
                 task_overrides = [override for override in flags.overrides if not re.match(r"[+~]*hydra\b", override)]
-                if not any(
-                    override.startswith("hydra/sweeper=") for override in flags.overrides
-                ):  # its values may be intervals
-                    check_first(sources, task_overrides, is_sweep=flags.multirun)
+                check_first(sources, task_overrides, is_sweep=flags.multirun)
             raise

@@ -14,6 +14,7 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, cast
 
+from hydra._internal import defaults_list
 from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
 from hydra._internal.config_repository import CachingConfigRepository, ConfigRepository
 from hydra._internal.config_search_path_impl import ConfigSearchPathImpl
@@ -72,6 +73,20 @@ for repository_class in (ConfigRepository, CachingConfigRepository):
     # Hydra copies its repository for each group in help and each job; it then changes only the list of sources, by
     # binding a new one.
     setattr(repository_class, "__deepcopy__", _shallow_copy)  # noqa: B010 (type checkers refuse a new method)
+
+
+_map_of_interpolations: Any = getattr(defaults_list, "_create_interpolation_map")  # noqa: B009
+
+
+def _map_if_needed(overrides: Any, defaults: Sequence[InputDefault], self_added: bool) -> DictConfig:  # noqa: FBT001
+    """Make the map of choices only for lists with interpolations; it takes most of the time of a composition."""
+    is_needed = any(default.is_interpolation() for default in defaults if not default.is_self())
+    return _map_of_interpolations(overrides, list(defaults), self_added) if is_needed else _NO_CHOICES
+
+
+_NO_CHOICES = OmegaConf.create({})
+
+setattr(defaults_list, "_create_interpolation_map", _map_if_needed)  # noqa: B010
 
 
 def register_short_names() -> None:

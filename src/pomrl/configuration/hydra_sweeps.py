@@ -34,7 +34,7 @@ def sweep_of_config(config: Mapping[str, Any]) -> list[Setting] | None:
         return None
     params: Any = OmegaConf.select(hydra, "sweeper.params")
     axes = cast(dict[str, Any], OmegaConf.to_container(params, resolve=True)) if params else {}
-    composer, overrides = Composer.from_hydra(hydra), [str(line) for line in hydra.overrides.task]
+    composer, overrides = Composer.from_hydra(hydra), cast(list[str], OmegaConf.to_container(hydra.overrides.task))
     swept = [line.is_sweep_override() for line in composer.parse(overrides)]
     if not axes and not any(swept):
         return None

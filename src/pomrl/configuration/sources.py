@@ -149,6 +149,20 @@ def sweep_option(name: str) -> str:
     return f"{folder_of(study).name}/{sweep}" if is_there or study in FORMER_NAMES else name
 
 
+_SEARCHED: list[Path] = []
+"""The further folders of options that this process's `pomrl run` searches."""
+
+
+def search_also(folders: Iterable[Path]) -> None:
+    """Let Hydra search these folders of options too."""
+    _SEARCHED[:] = folders
+
+
+def searched_folders() -> list[Path]:
+    """Return the folders of `search_also`."""
+    return [*_SEARCHED]
+
+
 _READ: dict[Path, None] = {}
 """Folders of users' studies read by this process, the latest last."""
 

@@ -166,7 +166,8 @@ def load_requested(experiments: Sequence[Experiment]) -> SweepResults:
         for experiment in experiments
         for stored in [store.lookup(experiment)]
     ]
-    distinct = {json.dumps([match.stored.signature, match.settings()], sort_keys=True): match for match in matches}
+    keys = (json.dumps([match.stored.signature, match.runs, match.settings()], sort_keys=True) for match in matches)
+    distinct = dict(zip(keys, matches, strict=True))
     return _load_matches([*distinct.values()], [])
 
 
@@ -174,7 +175,8 @@ def _load_matches(matches: Sequence[Match], notes: Sequence[str]) -> SweepResult
     settings = [{**match.settings(), "code": match.code, "signature": match.stored.signature} for match in matches]
     varying = [key for key in varying_keys(settings) if key not in ("code", "signature")]
     for key in ("code", "signature"):  # if settings alone do not distinguish them
-        if len({tuple(str(setting.get(name)) for name in varying) for setting in settings}) < len(settings):
+        n_distinct = len({tuple(str(setting.get(name)) for name in varying) for setting in settings})
+        if n_distinct < len({setting["signature"] for setting in settings}):
             varying.append(key)
     pairs = sorted(zip(matches, settings, strict=True), key=lambda pair: [order(pair[1].get(key)) for key in varying])
     results = [
