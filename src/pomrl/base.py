@@ -40,7 +40,9 @@ def _with_short_errors(init: Callable[..., None]) -> Callable[..., None]:
             init(self, *arguments, **values)
         except ValidationError as invalid:
             errors = invalid.errors()
-            raise FieldError(f"{type(self).__name__}{_format_error(errors[0])}", errors) from None
+        else:
+            return
+        raise FieldError(f"{type(self).__name__}{_format_error(errors[0])}", errors)  # without a context to pickle
 
     return wrapped
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from tests.support.computed import call
 from tests.support.settings import CONF
@@ -70,7 +71,10 @@ def test_one_experiment_may_be_edited_after_compose() -> None:
 
 
 @pytest.mark.parametrize("function", [pomrl.run, pomrl.sweep, pomrl.jobs])
-def test_unknown_axes_are_one_warning_in_the_users_file(function: Callable[[Any], object]) -> None:
+def test_unknown_axes_are_one_warning_in_the_users_file(
+    function: Callable[[Any], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HydraConfig.instance(), "cfg", None)  # other tests in this process ran Hydra
     config = composed("estimator=pomrl", with_hydra=False)
     with pytest.warns(UserWarning, match="compose it with return_hydra_config=True$") as warnings:
         function(config)

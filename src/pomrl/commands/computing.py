@@ -140,10 +140,10 @@ def compute(jobs: Sequence[PlannedExperiment]) -> Mapping[str, Failure]:
         return {}
     if complete := sum(not job.missing for job in jobs):
         warn(f"{complete} of {number_of(len(jobs), 'experiment')} stored already; set force=true to compute again")
-    if expected.runs:
-        warn(expected.describe_workers())
     with progress(expected.runs) as advance:
         failures = work(jobs, advance)
+    if expected.runs:
+        warn(expected.describe_workers())
     if failures:
         for line in "".join(dict.fromkeys(failure.where for failure in failures.values())).splitlines():
             print(line[: len(line) - len(line.lstrip())] + printable(line), file=sys.stderr)

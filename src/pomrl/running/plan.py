@@ -127,10 +127,10 @@ class WorkEstimate:
         """Return the number of processes, and why only one."""
         runs = number_of(self.runs, "run")
         if self.workers > 1:
-            return f"{runs} to compute in {self.workers} processes"
+            return f"{runs} computed in {self.workers} processes"
         is_only = self.max_workers == 1
         why = "execution allows no more" if is_only else f"about {_duration(max(0.1, self.seconds))} of work"
-        return f"{runs} to compute in one process: {why}"
+        return f"{runs} computed in one process: {why}"
 
     def __str__(self) -> str:
         time = f"about {_duration(self.seconds / self.workers)} on {number_of(self.workers, 'worker')}"
