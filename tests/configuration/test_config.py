@@ -1,9 +1,6 @@
 """What configurations become: the settings that a signature covers."""
 
-from pathlib import Path
-
 import pytest
-from pytest_regressions.data_regression import DataRegressionFixture
 from tests.support.settings import OPTIONS
 
 from pomrl.configuration import sweeps
@@ -13,15 +10,9 @@ from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.store import signature
 
-GOLDEN = Path(__file__).parent / "golden"
-
 
 def experiment(*overrides: str) -> Experiment:
     return sweeps.experiment(PUBLISHED, overrides)
-
-
-def test_the_defaults_are_those_that_the_reading_of_the_paper_fixes(data_regression: DataRegressionFixture) -> None:
-    data_regression.check(scientific_settings(experiment()), fullpath=GOLDEN / "default_settings.yml")
 
 
 def test_the_grid_ends_with_gamma_eval_and_has_nothing_above_it() -> None:

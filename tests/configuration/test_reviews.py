@@ -1,104 +1,209 @@
-"""A changed default in a copy of this repository: the kept table and `pomrl diff` name the sweeps that it affects."""
+"""`pomrl diff OLD..NEW` says what a branch does to settings, code and results, in anybody's repository."""
 
-import json
-import os
-import shutil
+import re
 import subprocess
-import sys
+from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from tests.support.computed import call
 from tests.support.settings import ROOT
+from tests.support.study_folders import forget
 
-import pomrl
-from pomrl.commands import diff
-from pomrl.commands.diff import parse_range
-from pomrl.configuration.study import shipped_studies
+from pomrl.commands import diff, new
+from pomrl.commands.review import MAX_CHARACTERS, Review, Section, format_markdown, parse_range
 
-KEPT = ROOT / "tests" / "configuration" / "golden" / "sweeps.csv"
-
-PRIOR = ("estimator/pomrl.yaml", "prior: inclusive", "prior: exclusive")
-"""The example of docs/review.md: a file, what stands there, and what is proposed."""
-
-OTHER = ("gamma_schedule/dong.yaml", "start: T1", "start: T0")
-
-EDITS = [pytest.param(PRIOR, 35), pytest.param(OTHER, None, marks=pytest.mark.slow)]
-
-REGENERATE = """
-import json, sys
-import pandas as pd
-import pomrl
-from pomrl.commands.published_sweeps import digest_published
-
-pd.DataFrame(digest_published()).to_csv(sys.argv[1], index=False)
-print(json.dumps({name: [job.signature for job in pomrl.jobs(name)] for name in sys.argv[2:]}))
-"""
-"""What --force-regen writes, and then the signatures of published sweeps as `pomrl.jobs` lists them."""
+OPTION, CLAIMS, SWEEP, STUDY, CODE = (
+    "conf/estimator/shrunk.yaml",
+    "claims.py",
+    "conf/experiment/my_study/first.yaml",
+    "study.yaml",
+    "shrunk.py",
+)
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """A copy of the code and the configuration, which a test may edit."""
-    for name in ("src", "conf"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
+OF_VARIANT = (
+    "variants.mean_over_states.loss: mean -> None",
+    "variants.mean_over_states.m: None -> 6",
+    "m: 5 -> 6",
+    "loss: mean -> max",
+)
 
 
-def edit(copy: Path, change: tuple[str, str, str]) -> None:
-    file, before, after = change
-    path = copy / "conf" / file
-    assert path.read_text().count(before) == 1
-    path.write_text(path.read_text().replace(before, after))
+def git(*words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
-def before() -> dict[str, list[str]]:
-    """The signatures of each published sweep."""
-    names = [f"{study.name}/{sweep}" for study in shipped_studies() for sweep in study.sweeps]
-    return {name: [job.signature for job in pomrl.jobs(name)] for name in names}
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A repository with a study of its own, from `pomrl new`, and a store of reviews."""
+    folder = tmp_path_factory.mktemp("repository")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("POMRL_OUTPUTS", str(tmp_path_factory.mktemp("outputs")))
+        git("init", "--quiet", "--initial-branch", "main")
+        assert call(new, "my_study")[0] == 0
+        git("add", ".")
+        git("commit", "--quiet", "--message", "a")
+        yield folder
+        forget("my_study")
 
 
-@pytest.mark.parametrize(("change", "count"), EDITS, ids=str)
-def test_the_kept_table_names_what_a_changed_default_affects(
-    change: tuple[str, str, str], count: int | None, before: dict[str, list[str]], copy: Path
+@pytest.fixture
+def study(repository: Path) -> Iterator[Path]:
+    """The folder of the study, as it is on main."""
+    yield repository / "my_study"
+    git("checkout", "--quiet", "--force", "main")
+    git("clean", "--quiet", "--force", "-d")
+
+
+def edit(path: Path, old: str, new_text: str) -> None:
+    assert path.read_text().count(old) == 1, path
+    path.write_text(path.read_text().replace(old, new_text))
+
+
+def review(*words: str) -> tuple[int, str]:
+    status, out, said = call(diff, "main..", *words)
+    return status, out if status < 2 else out + said
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new_text", "line"),
+    [
+        (OPTION, "weight: 0.5", "weight: 0.9", "settings: estimator.weight: 0.5 -> 0.9; in 1 sweep"),
+        (SWEEP, "T: 5\n", "T: 6\n", "settings: T: 5 -> 6; in 1 sweep"),
+        (SWEEP, "runs: 200", "runs: 300", "settings: runs: 200 -> 300; in 1 sweep"),
+        (SWEEP, "T: 5\n", "T: 5\nseed: 9\n", "settings: seed: 1 -> 9; in 1 sweep"),
+        (SWEEP, "0.01,0.047", "0.01,0.025", "settings: new experiments; removed experiments; in 1 sweep"),
+        (STUDY, "error: 0.05 ", "error: 0.1 ", "settings: error: 0.05 -> 0.1; in 0 sweeps"),
+        (STUDY, "{loss: mean}", "{m: 6}", "settings: " + "; ".join(OF_VARIANT) + "; in 1 sweep"),
+    ],
+)  # fmt: skip
+def test_a_changed_setting_is_named_once_with_its_sweeps(
+    study: Path, file: str, old: str, new_text: str, line: str
 ) -> None:
-    edit(copy, change)
-    command = [sys.executable, "-c", REGENERATE, "table.csv", *before]
-    environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
-    ended = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=True)
-    affected = {name for name, signatures in json.loads(ended.stdout).items() if signatures != before[name]}
-    lines = {*(copy / "table.csv").read_text().splitlines()} - {*KEPT.read_text().splitlines()}
-    unchanged = {study.name: study.unchanged for study in shipped_studies()}
-    fields = [line.split(",") for line in lines]
-    assert {f"{study}/{sweep}" for study, sweep, variant, *_ in fields if variant == unchanged[study]} == affected
-    assert count in (None, len(affected))
-    assert affected
+    edit(study / file, old, new_text)
+    status, out = review()
+    assert (status, out.splitlines()[:2]) == (1, [line, "code: no change"])
+
+
+def test_a_comment_changes_nothing(study: Path) -> None:
+    edit(study / OPTION, "weight: 0.5", "weight: 0.5   # half")
+    edit(study / CODE, "# no earlier tasks before the first one", "# another remark")
+    assert review() == (0, "settings: no change\ncode: no change\n")
+
+
+def test_three_changes_have_three_tables(study: Path) -> None:
+    edit(study / OPTION, "weight: 0.5", "weight: 0.9")
+    edit(study / SWEEP, "T: 5\n", "T: 6\nm: 7\n")
+    status, out = review("--format", "markdown")
+    headings = sorted(line for line in out.splitlines() if line.startswith("### ") and "->" in line)
+    assert (status, headings) == (1, ["### T: 5 -> 6", "### estimator.weight: 0.5 -> 0.9", "### m: 5 -> 7"])
+    assert "| my_study/first | default, mean_over_states | 12 |" in out
+
+
+def test_a_typo_cannot_be_composed_and_the_rest_is_compared(study: Path) -> None:
+    edit(study / OPTION, "weight: 0.5", "wieght: 0.5")
+    (study / "conf" / "estimator" / "other.yaml").write_text("_target_: my_study.shrunk.Shrunk\nweight: 0.1\n")
+    status, out = review()
+    assert status == 2
+    assert "estimator.wieght=0.5: unknown key (did you mean estimator.weight?)" in out.splitlines()[0]
+    assert "estimator=other" in out
+    assert "removed experiments" not in out
+
+
+def test_a_new_and_a_removed_option_are_named(study: Path) -> None:
+    (study / OPTION).rename(study / "conf" / "estimator" / "moved.yaml")
+    edit(study / SWEEP, "ada_pomrl,shrunk", "ada_pomrl,moved")
+    status, out = review()
+    assert status == 1
+    assert "new experiments" in out
+    assert "estimator=moved" in out
+    assert "estimator=shrunk" in out
+
+
+def test_a_renamed_sweep_has_the_same_experiments(study: Path) -> None:
+    (study / SWEEP).rename(study / SWEEP.replace("first", "second"))
+    for file in (CLAIMS, "figures.py"):
+        path = study / file
+        path.write_text(path.read_text().replace('"first"', '"second"'))
+    status, out = review()
+    assert status == 1
+    assert "renamed: my_study/first -> my_study/second" in out
+    assert "removed experiments" not in out
+
+
+def test_changed_code_names_sweeps_and_results_and_is_computed_once(study: Path) -> None:
+    edit(study / CODE, "self.weight if", "self.weight / 2 if")
+    status, out, said = call(diff, "main..", "--runs", "20")
+    assert status == 1
+    assert out.splitlines()[:2] == ["settings: no change", "code: my_study/shrunk.py; numbers change in 1 of 1 sweeps"]
+    rows = [line.split("\t") for line in out.splitlines() if "estimator=shrunk\t" in line]
+    assert [row[:4] for row in rows[:2]] == [
+        ["my_study/first", "default", f"sigma={sigma} estimator=shrunk", "20"] for sigma in (0.01, 0.047)
+    ]
+    assert "runs to compute" in said
+    assert call(diff, "main..", "--runs", "20") == (1, out, "")
+
+
+def test_a_changed_claim_turns_its_verdict_alone(study: Path) -> None:
+    edit(study / CLAIMS, "less(shrunk, without,", "less(without, shrunk,")
+    status, out = review("--runs", "200")
+    assert status == 1
+    assert "code: my_study/claims.py; no experiment with equal settings has another signature" in out
+    turned = [line.split("\t") for line in out.splitlines() if line.startswith("my_study\t")]
+    assert {row[1] for row in turned} == {"C1"}
+    assert turned[0][3:5] == ["holds", "does not hold"]
+
+
+def test_the_page_shows_a_review_whole(study: Path) -> None:
+    page = (ROOT / "docs" / "review.md").read_text().partition("## A review\n")[2]
+    (shown,) = re.findall(r"```text\n(.*?)```", page.partition("\n## ")[0], flags=re.DOTALL)
+    old, new_text, file = re.findall(r's/(.*?)/(.*?)/" (\S+)', page)[0]
+    edit(study.parent / file, old, new_text)
+    assert review("--runs", "20") == (1, shown)
+
+
+def test_only_named_sweeps_are_compared(study: Path) -> None:
+    edit(study / OPTION, "weight: 0.5", "weight: 0.9")
+    assert review("--sweeps", "my_study/first")[0] == 1
+    status, out = review("--sweeps", "my_study/frist")
+    assert (status, "did you mean my_study/first?" in out) == (2, True)
+
+
+def test_revisions_that_do_not_exist_are_one_line(study: Path) -> None:
+    assert call(diff, "main..nothing")[0] == 2
+    assert call(diff, "m=2", "--runs", "3")[2].startswith("--runs and --sweeps need two git revisions")
+
+
+def test_markdown_is_short_enough_for_a_summary_and_begins_with_the_answer() -> None:
+    frame = pd.DataFrame({"sweep": ["a" * 100] * 2000})
+    text = format_markdown(Review(["settings: many"], [Section("long", frame=frame), Section("short", ["x"])], 1))
+    assert text.startswith("- settings: many\n")
+    assert len(text) <= MAX_CHARACTERS
+    assert "2,000 rows left out" in text
+    assert "### short" in text
 
 
 @pytest.mark.slow
-def test_diff_of_revisions_names_the_sweeps_and_compares_what_is_stored(
-    copy: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_changed_formula_of_the_engine_names_exactly_the_sweeps_whose_numbers_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(copy)
-    monkeypatch.setenv("POMRL_OUTPUTS", str(copy / "outputs"))
-    for words in ("init --quiet", "add .", "-c user.name=a -c user.email=a@b commit --quiet -m a"):
-        subprocess.run(["git", *words.split()], check=True, capture_output=True)
-    of_sweep = {"experiment": "pomrl2023/equal_tasks", "runs": 4}
-    pomrl.sweep(**of_sweep)
-    pomrl.sweep(**of_sweep, estimator__prior="exclusive")
-    edit(copy, PRIOR)
-    status, out, said = call(diff, "HEAD..", "--format", "markdown")
+    """A copy of this project, with a changed line in the mixing rate of POMRL."""
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(tmp_path / "clone")], check=True)
+    monkeypatch.chdir(tmp_path / "clone")
+    git("checkout", "--quiet", "-B", "main")
+    edit(Path("src/pomrl/science/estimators/pomrl.py"), "(1.0 + 1.0 / t)", "(1.0 + 2.0 / t)")
+    names = ["pomrl2023/equal_tasks", "pomrl2023/theory", "jiang2015"]
+    status, out, said = call(diff, "main..", "--sweeps", *names, "--format", "csv")
     assert status == 1, said
-    assert out.startswith("### estimator.prior: inclusive -> exclusive\n\n| sweep | variants | experiments | ")
-    assert out.count(" | 0 |\n") == 34
-    assert "| pomrl2023/equal_tasks | repaired | 2 | 2 | 2 |" in out
-    losses = pd.DataFrame([line.split(" | ") for line in out.splitlines() if "estimator.start_deviation=" in line])
-    assert len(losses) == 2
-    (copy / "conf" / PRIOR[0]).write_text("_target_: 5")
-    assert call(diff, "HEAD..HEAD")[:2] == (0, "no published sweep has changed settings\n")
-    assert call(diff, "HEAD..nothing")[0] == 2
+    table = pd.read_csv(StringIO(out))
+    changed = {*table[table["what"] == "code"]["where"]}
+    assert "pomrl2023/equal_tasks" in changed
+    assert not any(name.startswith("jiang2015") for name in changed)
 
 
 @pytest.mark.parametrize(

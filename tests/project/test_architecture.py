@@ -25,7 +25,7 @@ SRC = ROOT / "src"
 LAYERS = (
     ("__main__",),
     ("commands",),
-    ("api",),
+    ("api", "review"),
     ("pages",),
     ("drawing", "judging"),
     ("results", "running"),

@@ -23,6 +23,9 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 TESTED = "The wheel works in an empty folder"
 """The step that tries the wheel without the engine."""
 
+REVIEWED = "Compare with the base branch"
+"""The step that reviews a pull request; test_review_workflows executes it."""
+
 
 def steps() -> list[tuple[str, dict[str, Any]]]:
     """Each step of a workflow that runs something, with the name of the file."""
@@ -31,8 +34,9 @@ def steps() -> list[tuple[str, dict[str, Any]]]:
 
 
 def lines() -> list[str]:
-    """The lines of all steps, of the image and of its container, but for the step that is executed as a whole."""
-    of_steps = [line for _, step in steps() if step.get("name") != TESTED for line in step["run"].splitlines()]
+    """The lines of all steps, of the image and of its container, but for the steps that are executed as a whole."""
+    listed = [step for _, step in steps() if step.get("name") not in (TESTED, REVIEWED)]
+    of_steps = [line for step in listed for line in step["run"].splitlines()]
     image = re.sub(r"\\\n", " ", (ROOT / "Dockerfile").read_text())
     of_image = re.findall(r"^RUN (.+)$", image, re.MULTILINE) + [
         " ".join(json.loads(words)) for words in re.findall(r"^CMD (\[.+\])$", image, re.MULTILINE)

@@ -52,3 +52,28 @@ def test_a_new_study_is_clean_and_bears_its_own_name(here: Path) -> None:
     for words in (["check", "--config", str(ROOT / "pyproject.toml")], ["format", "--check", "--line-length", "120"]):
         ruff = [sys.executable, "-m", "ruff", *words, "--no-cache", "mine"]
         assert subprocess.run(ruff, capture_output=True).returncode == 0
+
+
+def test_a_repository_gets_a_workflow_for_pull_requests(here: Path) -> None:
+    (here / ".git").mkdir()
+    status, printed, _ = call(new, "own/mine")
+    assert status == 0
+    workflow = here / ".github" / "workflows" / "review.yml"
+    assert "pomrl diff" in workflow.read_text()
+    assert any(line.startswith(".github/workflows/review.yml: ") for line in printed.splitlines())
+    assert not list((here / "own").rglob("review.yml"))
+
+
+def test_an_existing_workflow_is_kept(here: Path) -> None:
+    (here / ".git").mkdir()
+    workflow = here / ".github" / "workflows" / "review.yml"
+    workflow.parent.mkdir(parents=True)
+    workflow.write_text("mine")
+    _, printed, _ = call(new, "mine")
+    assert workflow.read_text() == "mine"
+    assert ".github" not in printed
+
+
+def test_no_workflow_is_written_outside_the_top_of_a_repository(here: Path) -> None:
+    assert call(new, "mine")[0] == 0
+    assert not (here / ".github").exists()

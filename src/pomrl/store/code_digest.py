@@ -60,7 +60,7 @@ def _engine_digest() -> str:
 def source_digest(sources: Mapping[str, Path]) -> str:
     """Compute the digest of named source files."""
     texts = (
-        f"{name}\0{_normalise_source(path.read_bytes(), is_python=path.suffix == '.py')}"
+        f"{name}\0{normalise_source(path.read_bytes(), is_python=path.suffix == '.py')}"
         for name, path in sorted(sources.items())
     )
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
@@ -139,7 +139,8 @@ def _imports(module: str, source: Path) -> Iterator[str]:
 
 
 @cache
-def _normalise_source(source: bytes, *, is_python: bool) -> str:
+def normalise_source(source: bytes, *, is_python: bool) -> str:
+    """Format Python or C source without comments, docstrings and layout."""
     if is_python:
         return normalise(ast.parse(source))
     bare = _C_COMMENT_OR_STRING.sub(lambda match: match["string"] or " ", source.decode())

@@ -1,0 +1,1 @@
+"""Compare two revisions of a repository: settings, code and results."""

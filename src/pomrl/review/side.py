@@ -1,0 +1,232 @@
+"""One side of a review: all sweeps of a working copy, composed and computed by the code of this copy.
+
+`pomrl diff` runs this file as a program with other versions of the package, so it uses only names common to them. Each
+line of standard input is a request in JSON, and each line of standard output its answer.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from pomrl.configuration import sources
+
+ENTRY_POINTS = "pomrl.studies"
+
+
+def use_studies_of(folder: Path) -> None:
+    """Use the studies in pyproject.toml of the copy, if it is a copy of this project."""
+    path = folder / "pyproject.toml"
+    project = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {}) if path.is_file() else {}
+    if project.get("name") != "pomrl":
+        return
+    specs = {package: find_spec(package) for package in project["entry-points"][ENTRY_POINTS].values()}
+    folders = {package: spec.submodule_search_locations for package, spec in specs.items() if spec}
+    packages = {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
+    sources.shipped_packages = lambda: packages  # before other modules import the name
+
+
+if __name__ == "__main__":
+    use_studies_of(Path.cwd())
+
+from pomrl.configuration.composed import GROUPS, ConfigError  # noqa: E402  (the studies come first)
+from pomrl.configuration.composition import Composer  # noqa: E402
+from pomrl.configuration.settings import flat_settings, scientific_settings  # noqa: E402
+from pomrl.configuration.study import Study, read_study, shipped_studies  # noqa: E402
+from pomrl.configuration.sweeps import Setting  # noqa: E402
+from pomrl.judging import study_claims  # noqa: E402
+from pomrl.judging.claim import claims_of  # noqa: E402
+from pomrl.running.plan import estimate, plan  # noqa: E402
+from pomrl.running.work import work  # noqa: E402
+from pomrl.store import StoreError, signature  # noqa: E402
+
+OPTIONS, DEFAULTS, STUDY = "options", "defaults", "study.yaml"
+"""Kinds of settings beside those of sweeps: of options alone, of conf/config.yaml, and of the file of a study."""
+
+
+class Side:
+    """The sweeps of the working copy in the current folder."""
+
+    def __init__(self) -> None:
+        self.errors: list[dict[str, str]] = []
+        self.settings: dict[tuple[str, str, str], list[Setting]] = {}
+
+    def studies(self) -> Iterator[Study]:
+        """Yield the shipped studies and those in the top folder."""
+        if (Path.cwd() / "src" / "pomrl").is_dir() or not list(Path().glob("*/study.yaml")):
+            yield from shipped_studies()
+        for path in sorted(Path().glob("*/study.yaml")):
+            with self._collect(path.parent.name, ""):
+                yield read_study(path.parent.resolve())
+
+    def compose(self) -> dict[str, Any]:
+        """Compose all sweeps under all variants, all options, and the defaults."""
+        groups = chain.from_iterable(map(self._sweeps, self.studies()))
+        lines = [*groups, *self._options(), *self._defaults()]
+        return {"lines": lines, "errors": self.errors}
+
+    def _collect(self, study: str, sweep: str, variant: str = "") -> "_Collect":
+        return _Collect(self.errors, {"study": study, "sweep": sweep, "variant": variant})
+
+    def _sweeps(self, study: Study) -> Iterator[dict[str, Any]]:
+        described = _flatten(json.loads(json.dumps(dataclasses.asdict(study.config), default=str)))
+        yield _line(study.name, STUDY, "", [{"varied": {}, "settings": described, "signature": ""}])
+        variants: Sequence[Any] = ()
+        with self._collect(study.name, ""):
+            variants = study.variants
+        for variant in variants:
+            for sweep in study.sweeps if variant.sweeps is None else variant.sweeps:
+                with self._collect(study.name, sweep, variant.name):
+                    settings = study.settings(sweep, variant)
+                    self.settings[study.name, sweep, variant.name] = settings
+                    yield _line(study.name, sweep, variant.name, [*map(_plain, settings)])
+
+    def _options(self) -> Iterator[dict[str, Any]]:
+        composer_of = self._sources()
+        for group in (*GROUPS, "reading"):
+            for path in composer_of.options(group):
+                with self._collect("", f"{group}={path.stem}"):
+                    values: Any = Composer.from_sources(composer_of).compose([f"{group}={path.stem}"]).values
+                    flat = _flatten({group: values[group]} if group in values else values)
+                    option = {"varied": {}, "settings": flat, "signature": ""}
+                    yield _line("", f"{group}={path.stem}", OPTIONS, [option])
+
+    def _sources(self) -> Any:
+        """Return the folders of options, with `conf/` and studies of another repository."""
+        found = sources.PUBLISHED
+        own = Path.cwd() / "conf"
+        if own.is_dir() and own.resolve() != found.folder.resolve():
+            found = found.with_options(own)
+        for path in sorted(Path().glob("*/study.yaml")):
+            found = found.with_study(path.parent)
+        return found
+
+    def _defaults(self) -> Iterator[dict[str, Any]]:
+        with self._collect("", "conf/config.yaml"):
+            values: Any = Composer.from_sources(sources.PUBLISHED).compose([]).values
+            plain = {key: value for key, value in values.items() if not isinstance(value, dict)}
+            yield _line("", "conf/config.yaml", DEFAULTS, [{"varied": {}, "settings": plain, "signature": ""}])
+
+    def experiments(self, keys: Sequence[Sequence[str]]) -> list[Any]:
+        """Return the experiments of sweeps."""
+        places = [(study, sweep, variant) for study, sweep, variant in keys]
+        for key in places:
+            if key not in self.settings:
+                study = next(study for study in self.studies() if study.name == key[0])
+                variant = next(variant for variant in study.variants if variant.name == key[2])
+                self.settings[key] = study.settings(key[1], variant)
+        return [setting.experiment for key in places for setting in self.settings[key]]
+
+    def _verdicts(self, sweeps: Mapping[str, Sequence[str]], runs: int) -> Iterator[Iterable[tuple[str, str]]]:
+        """Judge the claims about sweeps of studies, on this number of runs; no sweeps stand for all."""
+        for study in (study for study in self.studies() if study.name in sweeps):
+            names = {*sweeps[study.name]}
+            claims = [claim for claim in claims_of(study) if claim.sweeps and ({*claim.sweeps} & names or not names)]
+            for variant in study.variants if claims else ():
+                basis = study_claims.basis(study, claims, variant)
+                _compute(chain.from_iterable(map(basis.requests, basis.claims)), runs)
+                outcomes = study_claims.judge_variant(study, basis, study_claims.Reader())
+                judged = (outcome for outcome in outcomes if outcome.parts)
+                yield ((f"{study.name} {one.claim.id} {variant.name}", str(one.verdict)) for one in judged)
+
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a request: compose, or estimate or compute runs of sweeps."""
+        if request["do"] == "compose":
+            return self.compose()
+        if request["do"] == "judge":
+            return dict(chain.from_iterable(self._verdicts(request["sweeps"], request["runs"])))
+        wanted = {*request["signatures"]}
+        experiments = [one for one in self.experiments(request["sweeps"]) if signature(one) in wanted]
+        if request["do"] == "compute":
+            return {"failures": _compute(experiments, request["runs"])}
+        expected = estimate(plan(_with_runs(experiments, request["runs"])))
+        return {"experiments": expected.experiments, "runs": expected.runs, "seconds": expected.seconds}
+
+
+class _Collect:
+    """A context that collects errors of the configuration."""
+
+    def __init__(self, errors: list[dict[str, str]], where: dict[str, str]) -> None:
+        self.errors, self.where = errors, where
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: Any, error: BaseException | None, __: Any) -> bool:
+        if isinstance(error, ConfigError | StoreError):
+            self.errors.append({**self.where, "message": str(error)})
+        return isinstance(error, ConfigError | StoreError)
+
+
+def _with_runs(experiments: Iterable[Any], runs: int) -> list[Any]:
+    """Return the experiments once, with this number of runs."""
+    by_signature = {signature(experiment): experiment for experiment in experiments}
+    return [
+        dataclasses.replace(experiment, request=dataclasses.replace(experiment.request, runs=runs, force=False))
+        for experiment in by_signature.values()
+    ]
+
+
+def _compute(experiments: Iterable[Any], runs: int) -> dict[str, str]:
+    """Compute missing runs; return the reasons of failures by signature."""
+    failures = work(plan(_with_runs(experiments, runs)), lambda *_: None)
+    return {name: failure.reason for name, failure in failures.items()}
+
+
+def _line(study: str, sweep: str, variant: str, experiments: list[Any]) -> dict[str, Any]:
+    return {"study": study, "sweep": sweep, "variant": variant, "experiments": experiments}
+
+
+def _plain(setting: Setting) -> dict[str, Any]:
+    experiment = setting.experiment
+    flat = flat_settings(scientific_settings(experiment), experiment.options)
+    settings = {**flat, "runs": experiment.request.runs}
+    return {"varied": setting.varied, "settings": settings, "signature": signature(experiment)}
+
+
+def _flatten(values: Mapping[str, Any], start: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        flat |= _flatten(value, f"{start}{key}.") if isinstance(value, dict) else {f"{start}{key}": value}
+    return flat
+
+
+def digest_published() -> Iterator[dict[str, Any]]:
+    """Yield each published sweep and variant with the number of experiments and a digest of their settings."""
+    for study in shipped_studies():
+        for variant in study.variants:
+            for sweep in study.sweeps if variant.sweeps is None else variant.sweeps:
+                settings = study.settings(sweep, variant)
+                line = {"study": study.name, "sweep": sweep, "variant": variant.name, "experiments": len(settings)}
+                yield {**line, "digest": digest(settings)}
+
+
+def digest(settings: Sequence[Setting]) -> str:
+    """Digest all scientific settings to 12 hex digits."""
+    content = [scientific_settings(setting.experiment) for setting in settings]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    side, answers = Side(), os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    for line in sys.stdin:
+        with redirect_stdout(sys.stderr):
+            try:
+                answer = side.answer(json.loads(line))
+            except Exception as error:  # another version may raise anything
+                answer = {"error": " ".join(f"{error}".split()) or type(error).__name__}
+        answers.write(f"{json.dumps(answer, default=str)}\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
