@@ -233,7 +233,8 @@ def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str,
 
 def looks_of_own_options(choices: Mapping[str, Any], folders: Iterable[str]) -> dict[str, Mapping[str, Any]]:
     """Return the plot styles of unpublished options, by group."""
-    own = [path for path in map(Path, folders) if path.resolve() not in PUBLISHED.folders]
+    published = PUBLISHED.folders
+    own = [path for path in map(Path, folders) if path.resolve() not in published]
     return {group: look for group, option in choices.items() if (look := find_looks(group, option, own))}
 
 
