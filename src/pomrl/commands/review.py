@@ -85,6 +85,7 @@ def _review(old: Side, new: Side, runs: int | None, sweeps: Sequence[str]) -> Re
     errors = new_errors(*(composition["errors"] for composition in compositions))
     solved = new_errors(*(composition["errors"] for composition in reversed(compositions)))
     broken = {name for names in (*errors.values(), *solved.values()) for name in names}
+    broken |= {one.line.place.name for one in pairs if f"{one.line.place.study}/" in broken}
     changed = [one for one in pairs if not (one.line.place.name in broken and None in (one.old, one.new))]
     modules = changed_modules(old, new)
     recoded = [one for one in changed if _is_recoded(one)]
@@ -318,7 +319,11 @@ def _judged_anew(old: Side, new: Side, concerned: Iterable[Pair], modules: Seque
     request = {**sweeps, **{name: [] for name in edited}}
     if not request:
         return pd.DataFrame()
-    before, after = _both(lambda side: side.ask(do="judge", sweeps=request, runs=runs), old, new)
+    try:
+        before, after = _both(lambda side: side.ask(do="judge", sweeps=request, runs=runs), old, new)
+    except ConfigError as error:
+        warn(f"claims cannot be judged: {error}")
+        return pd.DataFrame()
     rows = [
         dict(zip(("study", "claim", "variant"), name.split(" ", 2), strict=True))
         | {"before": before.get(name, "-"), "after": after.get(name, "-"), "judged on": f"{runs} runs"}
@@ -401,12 +406,16 @@ def format_markdown(review: Review) -> str:
     """Format the answer; the longest tables are left out until it is short enough."""
     head = "".join(f"- {markdown_text(printable(line))}\n" for line in review.summary)
     tables = [_table(section.frame) for section in review.sections]
-    while len(text := head + "".join(map(_section, review.sections, tables))) > MAX_CHARACTERS:
-        longest = max(range(len(tables)), key=lambda index: len(tables[index]))
-        frame = review.sections[longest].frame
+    order = sorted(range(len(tables)), key=lambda index: -len(tables[index]))
+    for index in order:
+        text = head + "".join(map(_section, review.sections, tables))
+        if len(text) <= MAX_CHARACTERS:
+            return text
+        frame = review.sections[index].frame
         rows = 0 if frame is None else len(frame)
-        tables[longest] = f"\n{number_of(rows, 'row')} left out; `--format csv` has all.\n"
-    return text
+        tables[index] = f"\n{number_of(rows, 'row')} left out; `--format csv` has all.\n"
+    text = head + "".join(map(_section, review.sections, tables))
+    return text[:MAX_CHARACTERS]
 
 
 def _section(section: Section, table: str) -> str:

@@ -11,7 +11,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -61,7 +61,7 @@ class Side:
 
     def studies(self) -> Iterator[Study]:
         """Yield the shipped studies and those in the top folder."""
-        if (Path.cwd() / "src" / "pomrl").is_dir() or not list(Path().glob("*/study.yaml")):
+        if (Path.cwd() / "src" / "pomrl").is_dir():
             yield from shipped_studies()
         for path in sorted(Path().glob("*/study.yaml")):
             with self._collect(path.parent.name, ""):
@@ -106,7 +106,8 @@ class Side:
         if own.is_dir() and own.resolve() != found.folder.resolve():
             found = found.with_options(own)
         for path in sorted(Path().glob("*/study.yaml")):
-            found = found.with_study(path.parent)
+            with suppress(ConfigError):  # another study has an option of this name; its sweeps are composed alone
+                found = found.with_study(path.parent)
         return found
 
     def _defaults(self) -> Iterator[dict[str, Any]]:
@@ -133,7 +134,7 @@ class Side:
             for variant in study.variants if claims else ():
                 basis = study_claims.basis(study, claims, variant)
                 _compute(chain.from_iterable(map(basis.requests, basis.claims)), runs)
-                outcomes = study_claims.judge_variant(study, basis, study_claims.Reader())
+                outcomes = study_claims.judge_variant(study, basis, _FirstRuns(max_runs=runs))
                 judged = (outcome for outcome in outcomes if outcome.parts)
                 yield ((f"{study.name} {one.claim.id} {variant.name}", str(one.verdict)) for one in judged)
 
@@ -151,8 +152,18 @@ class Side:
         return {"experiments": expected.experiments, "runs": expected.runs, "seconds": expected.seconds}
 
 
+@dataclasses.dataclass(frozen=True)
+class _FirstRuns(study_claims.Reader):
+    """A reader of the first runs only."""
+
+    max_runs: int = 0
+
+    def complete(self, experiment: Any) -> int:
+        return min(self.max_runs, super().complete(experiment))
+
+
 class _Collect:
-    """A context that collects errors of the configuration."""
+    """A collector of errors of the configuration."""
 
     def __init__(self, errors: list[dict[str, str]], where: dict[str, str]) -> None:
         self.errors, self.where = errors, where
@@ -218,6 +229,7 @@ def digest(settings: Sequence[Setting]) -> str:
 def main() -> None:
     """Answer requests until standard input ends."""
     side, answers = Side(), os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # code of the copy, also in other processes, may print
     for line in sys.stdin:
         with redirect_stdout(sys.stderr):
             try:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -28,10 +28,10 @@ SIDE = Path(__file__).with_name("side.py")
 PATIENCE_SECONDS = 10.0
 """The time for a program to end, in seconds."""
 
-LEFT_OUT = ("tests/", "docs/", "site/", "benchmarks/", "examples/", ".github/", "outputs/")
+LEFT_OUT = ("tests/", "docs/", "site/", "benchmarks/", "examples/", ".github/")
 """Folders without files that experiments depend on."""
 
-TEXTS = (".md", ".in", ".j2", ".html", ".css", ".js", ".svg", ".png", ".txt", ".lock", ".typ", ".bib")
+TEXTS = (".md", ".in", ".j2", ".html", ".css", ".js", ".svg", ".png", ".lock", ".typ", ".bib")
 """Suffixes of files that experiments do not depend on."""
 
 
@@ -52,15 +52,13 @@ class Side:
 
     @cached_property
     def blobs(self) -> dict[str, str]:
-        """The git blob of each file that experiments depend on, by its path."""
+        """The git blobs of inputs of experiments, by path."""
         lines = _git("-C", str(self.top), "ls-tree", "-r", "-z", self.tree).decode().split("\0")
         entries = [line.partition("\t") for line in lines if line]
         blobs = {path: about.split()[2] for about, _, path in entries}
-        return {
-            path: blob
-            for path, blob in blobs.items()
-            if not path.startswith(LEFT_OUT) and Path(path).suffix not in TEXTS
-        }
+        texts = {path for path in blobs if Path(path).suffix in TEXTS}
+        left_out = texts | {path for path in blobs if path.startswith(LEFT_OUT) or "outputs" in Path(path).parts}
+        return {path: blob for path, blob in blobs.items() if path not in left_out}
 
     @cached_property
     def digest(self) -> str:
@@ -87,9 +85,13 @@ class Side:
     def composition(self) -> Mapping[str, Any]:
         """Compose all sweeps, or read what was kept; ConfigError if the code of this side fails."""
         kept = self.folder / "composition.json"
-        if kept.is_file():
-            return json.loads(kept.read_text(encoding="utf-8"))
+        with suppress(OSError, ValueError):  # nothing kept, or damaged
+            return {"lines": [], "errors": [], **json.loads(kept.read_text(encoding="utf-8"))}
         composed = self.ask(do="compose")
+        for error in composed["errors"]:
+            error["message"] = error["message"].replace(f"{self.workplace.resolve()}/", "")
+        if composed["errors"]:
+            return composed  # something outside of the files may be missing
         kept.parent.mkdir(parents=True, exist_ok=True)
         partial = kept.with_suffix(f".{os.getpid()}")
         partial.write_text(json.dumps(composed), encoding="utf-8")
@@ -144,19 +146,21 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 def _side(revision: str, top: Path, workplace: Path) -> Side:
-    tree = (
-        _git("-C", str(top), "rev-parse", f"{revision}^{{tree}}").decode().strip() if revision else _working_tree(top)
-    )
-    return Side(revision or "working files", tree, top, workplace)
+    if not revision:
+        return Side("working files", _working_tree(top), top, workplace)
+    try:
+        tree = _git("-C", str(top), "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}").decode().strip()
+    except ConfigError as error:
+        raise ConfigError(f"{revision}: no such revision") from error
+    return Side(revision, tree, top, workplace)
 
 
 def _working_tree(top: Path) -> str:
     """Write the working files, also untracked ones, as a git tree, without a change of the index."""
     with TemporaryDirectory() as folder:
-        index = Path(folder, "index")
-        own = Path(_git("-C", str(top), "rev-parse", "--git-path", "index").decode().strip())
-        shutil.copyfile(top / own, index)
-        environment = {**os.environ, "GIT_INDEX_FILE": str(index)}
+        # a new index, because one with times of files misses edits within a second
+        environment = {**os.environ, "GIT_INDEX_FILE": str(Path(folder, "index"))}
+        _git("-C", str(top), "read-tree", "HEAD", environment=environment)
         _git("-C", str(top), "add", "--all", environment=environment)
         return _git("-C", str(top), "write-tree", environment=environment).decode().strip()
 
@@ -164,8 +168,12 @@ def _working_tree(top: Path) -> str:
 def _start(side: Side) -> "subprocess.Popen[str]":
     """Make the working copy, and start its program."""
     folder = side.workplace
-    with tarfile.open(fileobj=io.BytesIO(_git("-C", str(side.top), "archive", "--format=tar", side.tree))) as files:
-        files.extractall(folder, filter="data")
+    archive = io.BytesIO(_git("-C", str(side.top), "archive", "--format=tar", side.tree))
+    try:
+        with tarfile.open(fileobj=archive) as files:
+            files.extractall(folder, filter="data")
+    except tarfile.TarError as error:  # such as a link to a place outside
+        raise ConfigError(f"{side.name}: {error}") from error
     if side.has_package:
         _copy_extensions(folder / "src" / "pomrl")
     environment = {**os.environ, "POMRL_OUTPUTS": str(side.folder)}
