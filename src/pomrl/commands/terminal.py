@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from pomrl.configuration.composed import number_of
 from pomrl.results.tables import as_text, format_table, printable
@@ -58,8 +58,10 @@ def warn(line: str) -> None:
 
 
 def _print(line: str) -> None:
-    with suppress(OSError):
+    try:
         print(printable(line), file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
 
 
 def _logs_on_terminal() -> bool:
@@ -84,19 +86,19 @@ def flush_output(status: int = 1) -> None:
     except BrokenPipeError:
         exit_unread()
     except OSError as error:
-        _discard_output()
+        _discard(sys.stdout)
         exit_with(f"standard output: {error.strerror}", status)
 
 
 def exit_unread() -> NoReturn:
     """Exit without a message, because the reader of standard output has ended."""
-    _discard_output()
+    _discard(sys.stdout)
     raise SystemExit(OUTPUT_CLOSED) from None
 
 
-def _discard_output() -> None:
-    """Redirect standard output to nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python and log handlers would write again
+def _discard(stream: TextIO) -> None:
+    """Redirect a stream to nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())  # Python and log handlers would write again
 
 
 def agrees(question: str) -> bool:
