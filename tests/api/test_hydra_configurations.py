@@ -22,11 +22,7 @@ WORDS = ["T=2", "S=4", "runs=2"]
 SMALL: dict[str, Any] = {"T": 2, "S": 4, "runs": 2}
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("POMRL_OUTPUTS", raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def composed(*words: str, with_hydra: bool = True) -> Any:

@@ -24,11 +24,7 @@ DOCUMENT = (ROOT / "docs" / "python.md").read_text()
 SMALL: dict[str, Any] = {"T": 2, "S": 4, "runs": 3}
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("POMRL_OUTPUTS", raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 @pytest.mark.slow

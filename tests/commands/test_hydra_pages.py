@@ -5,103 +5,31 @@ ones, the same files and messages are expected. Test classes have the names of p
 """
 
 import logging
-import os
-import sqlite3
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 import yaml
-from omegaconf import OmegaConf
-from tests.support.computed import called, folders
+from tests.support.computed import folders
+from tests.support.hydra_sweeps import (
+    BASIC,
+    FAILING,
+    LOGGED,
+    LOGS,
+    RECORDED,
+    SMALL,
+    both,
+    command,
+    composed,
+    experiment,
+    files,
+    succeed,
+    without_time,
+    write,
+)
 from tests.support.recorded import events
-from tests.support.settings import ROOT
-
-from pomrl.commands import run
-from pomrl.configuration.resolvers import register_resolvers
-
-command = partial(called, run)
-SMALL = ("T=2", "runs=3", "S=3")
-BASIC = ("hydra/launcher=basic", "hydra/sweeper=basic")
-LOGS = ("hydra/hydra_logging=default", "hydra/job_logging=default")
-RECORDED = "+hydra.callbacks.{0}._target_=tests.support.recorded.RecordedCallback"
-LOGGED = "+hydra.callbacks.log._target_=hydra.experimental.callbacks.LogJobReturnCallback"
-
-FAILING = "estimator=pomrl,action_prior"
-"""A sweep whose second job passes all checks and fails: actions need a study's planner."""
-
-OWN_KEYS = ("launcher", "sweeper")
-"""The keys of `hydra` with other values for `BASIC`."""
 
 pytestmark = pytest.mark.usefixtures("here", "quiet_root")
-
-
-@pytest.fixture
-def quiet_root() -> Iterator[None]:
-    """Restore the levels and handlers of loggers."""
-    root, level, handlers = logging.getLogger(), logging.getLogger().level, [*logging.getLogger().handlers]
-    yield
-    root.setLevel(level)
-    root.handlers[:] = handlers
-    logging.disable(logging.NOTSET)
-
-
-def succeed(*words: str) -> list[str]:
-    """Return the lines on standard output of a command with status 0."""
-    status, lines, said = command(*words)
-    assert status == 0, said
-    return lines
-
-
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-
-
-def without_time(lines: list[str], of: str = "[HYDRA]") -> list[str]:
-    """Return the log lines with this word, from it on; numbers of seconds in them stay."""
-    return [line[line.index(of) :] for line in lines if of in line]
-
-
-def content(path: Path, sweep: str) -> Any:
-    """Return a YAML file as data, without what `BASIC` and another folder change."""
-    text = path.read_text().replace(f"dir: {sweep}\n", "dir: SWEEP\n").replace(f"/{sweep}", "/SWEEP")
-    config = OmegaConf.create(text)
-    if path.name == "config.yaml":
-        return OmegaConf.to_container(config, resolve="${hydra:" not in text)
-    values: Any = OmegaConf.to_container(config)
-    if path.name in ("hydra.yaml", "multirun.yaml"):
-        hydra = values["hydra"]
-        for key in OWN_KEYS:
-            hydra.pop(key)
-            hydra["runtime"]["choices"].pop(f"hydra/{key}")
-        own = (*(f"hydra/{key}=" for key in OWN_KEYS), "hydra.sweep.dir=")
-        hydra["overrides"]["hydra"] = [line for line in hydra["overrides"]["hydra"] if not line.startswith(own)]
-    return values
-
-
-def composed(sweep: str, key: str) -> list[Any]:
-    """Return a key of each job's configuration."""
-    register_resolvers()
-    return [content(path, sweep)[key] for path in sorted(Path(sweep).rglob("config.yaml"))]
-
-
-def files(sweep: str) -> dict[str, Any]:
-    """Return the content of each YAML file below a sweep's folder."""
-    register_resolvers()
-    paths = sorted(Path(sweep).rglob("*.yaml"))
-    return {str(path.relative_to(sweep)): content(path, sweep) for path in paths}
-
-
-def both(*words: str) -> tuple[list[str], list[str]]:
-    """Sweep into the folders `basic` and `shipped`; return both outputs."""
-    return (
-        succeed("-m", *words, *BASIC, "hydra.sweep.dir=basic"),
-        succeed("-m", *words, "hydra.sweep.dir=shipped"),
-    )
 
 
 class TestMultirun:
@@ -341,42 +269,37 @@ class TestCallbacks:
 class TestConfiguringExperiments:
     """An experiment's file chooses what else a command line would, as the page on the Defaults List says."""
 
-    @staticmethod
-    def experiment(override: str, more: str = "T: 2\nruns: 3\nS: 3\n", folder: str = "experiment") -> tuple[str, ...]:
-        write(Path("own") / folder / "mine.yaml", f"# @package _global_\ndefaults:\n  - override {override}\n{more}")
-        return ("--config-dir", "own", f"{'' if folder == 'experiment' else '+'}{folder}=mine")
-
     def test_it_chooses_the_launcher(self) -> None:
-        words = self.experiment("/hydra/launcher: basic")
+        words = experiment("/hydra/launcher: basic")
         succeed("-m", *words, "sigma=0.01,0.02", "hydra.sweep.dir=sweep")
         hydra = yaml.safe_load(Path("sweep/0/.hydra/hydra.yaml").read_text())["hydra"]
         assert hydra["launcher"]["_target_"].endswith("BasicLauncher")
 
     def test_it_chooses_the_sweeper(self) -> None:
-        words = self.experiment("/hydra/sweeper: basic")
+        words = experiment("/hydra/sweeper: basic")
         succeed("-m", *words, "sigma=0.01,0.02", "hydra.sweep.dir=sweep")
         sweeper = yaml.safe_load(Path("sweep/multirun.yaml").read_text())["hydra"]["sweeper"]
         assert sweeper["_target_"].endswith("BasicSweeper")
 
     @pytest.mark.parametrize("how", [(), ("-m", "sigma=0.01,0.02")])
     def test_it_chooses_the_log(self, how: tuple[str, ...]) -> None:
-        words = self.experiment("/hydra/job_logging: default")
+        words = experiment("/hydra/job_logging: default")
         assert without_time(succeed(*how, *words, LOGGED), "Succeeded with return value")
 
     def test_it_chooses_the_folder_of_a_run(self) -> None:
         more = "T: 2\nruns: 3\nhydra:\n  run:\n    dir: mine/${T}\n"
-        succeed(*self.experiment("/estimator: pomrl", more))
+        succeed(*experiment("/estimator: pomrl", more))
         assert Path("mine/2/.hydra/config.yaml").is_file()
 
     def test_the_command_line_replaces_its_choice(self) -> None:
-        words = self.experiment("/hydra/launcher: basic")
+        words = experiment("/hydra/launcher: basic")
         succeed("-m", *words, "sigma=0.01,0.02", "hydra.sweep.dir=sweep", "hydra/launcher=pomrl")
         launcher = yaml.safe_load(Path("sweep/multirun.yaml").read_text())["hydra"]["launcher"]
         assert launcher["_target_"].endswith("JointLauncher")
 
     @pytest.mark.parametrize("axis", ["experiment=mine,other", "experiment=glob([mine,other])"])
     def test_several_are_swept_over(self, axis: str) -> None:
-        self.experiment("/estimator: pomrl")
+        experiment("/estimator: pomrl")
         write(Path("own/experiment/other.yaml"), "# @package _global_\nT: 3\nruns: 3\nS: 3\n")
         both("--config-dir", "own", axis, "dry_run=true")
         assert files("shipped") == files("basic")
@@ -415,131 +338,3 @@ def test_the_configuration_of_a_plugin_is_extended(here: Path) -> None:
     write(here / "own" / "hydra" / "launcher" / "mine.yaml", "defaults: [pomrl]\njob_folders: 1\n")
     succeed("-m", "--config-dir", "own", "hydra/launcher=mine", "S=3,4", "dry_run=true", "hydra.sweep.dir=sweep")
     assert not [*Path("sweep").glob("[01]")]
-
-
-SEARCH = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.n_jobs=1", "hydra.sweeper.sampler.seed=1")
-SEARCHED = "estimator.start_deviation=interval(0.1,1)"
-
-
-@pytest.mark.filterwarnings("ignore")
-class TestOptuna:
-    def test_its_parameters_are_printed(self) -> None:
-        printed = yaml.safe_load("\n".join(succeed("hydra/sweeper=optuna", "--cfg", "hydra", "-p", "hydra.sweeper")))
-        assert printed["sampler"]["_target_"] == "optuna.samplers.TPESampler"
-        assert {"direction", "storage", "study_name", "n_trials", "n_jobs", "max_failure_rate", "params"} <= {*printed}
-
-    @pytest.mark.parametrize("how", [(), ("hydra/launcher=basic",), ("hydra/hydra_logging=default",)])
-    def test_a_search_shows_its_trials_and_best_parameters(self, how: tuple[str, ...]) -> None:
-        status, lines, said = command("-m", *SMALL, *SEARCH, SEARCHED, *how)
-        assert status == 0, said
-        shown = "\n".join([*lines, said])
-        for text in (
-            "\t#0 : estimator.start_deviation=",
-            "\t#1 : estimator.start_deviation=",
-            "Best parameters: {",
-            "Best value: ",
-        ):
-            assert shown.count(text) == 1, text
-
-    @pytest.mark.parametrize(
-        ("words", "kinds"),
-        [
-            (("m=int(interval(2,5))", "sigma=tag(log,interval(0.01,0.1))"), (int, float)),
-            (("m=range(2,5)", "sigma=choice(0.01,0.02)"), (int, float)),
-            (("m=shuffle(range(2,5))", "estimator=choice(pomrl,ada_pomrl)"), (int, str)),
-        ],
-    )
-    def test_search_spaces_are_those_of_the_page(self, words: tuple[str, ...], kinds: tuple[type, type]) -> None:
-        succeed("-m", *SMALL, *SEARCH, *words, "hydra.sweep.dir=sweep")
-        found = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
-        assert tuple(map(type, found["best_params"].values())) == kinds
-        assert isinstance(found["best_value"], float)
-
-    def test_an_invalid_trial_fails_alone(self) -> None:
-        words = ("hydra.sweeper.n_trials=4", "hydra.sweeper.n_jobs=2", "hydra.sweeper.max_failure_rate=1.0")
-        status, lines, said = command("-m", *SMALL, *SEARCH, *words, "seed=choice(1,-1)", "hydra.sweep.dir=sweep")
-        assert status == 0, said
-        assert folders(lines)
-        best = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
-        assert best["best_params"] == {"seed": 1}
-
-    def test_each_trial_has_a_folder_with_its_number(self) -> None:
-        words = ("-m", *SMALL, *SEARCH, SEARCHED)
-        succeed(*words, "hydra/launcher=basic", "hydra.sweep.dir=basic")
-        succeed(*words, "hydra.sweep.dir=shipped")
-        assert files("shipped") == files("basic")
-        assert pd.read_csv("shipped/jobs.csv")["job"].tolist() == [0, 1]
-
-    def test_a_file_chooses_the_sweeper_and_its_space(self) -> None:
-        more = (
-            "T: 2\nruns: 3\nS: 3\nhydra:\n  mode: MULTIRUN\n  sweeper:\n    n_trials: 2\n"
-            "    n_jobs: 1\n    params:\n      estimator.start_deviation: interval(0.1,1)\n"
-        )
-        for folder in ("experiment", "hparams_search"):
-            words = TestConfiguringExperiments.experiment("/hydra/sweeper: optuna", more, folder)
-            succeed(*words, f"hydra.sweep.dir={folder}")
-            found = yaml.safe_load((Path(folder) / "optimization_results.yaml").read_text())
-            assert [*found["best_params"]] == ["estimator.start_deviation"]
-
-    def test_a_function_adds_parameters(self) -> None:
-        space = "hydra.sweeper.custom_search_space=tests.support.recorded.search_space"
-        succeed("-m", *SMALL, *SEARCH, "m=choice(2,3)", space, "hydra.sweep.dir=sweep")
-        found = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
-        assert {*found["best_params"]} == {"m", "estimator.start_deviation"}
-
-    def test_a_stored_search_is_resumed(self) -> None:
-        words = ("hydra.sweeper.storage=sqlite:///x.db", "hydra.sweeper.study_name=mine")
-        for _ in range(2):
-            succeed("-m", *SMALL, *SEARCH, SEARCHED, *words)
-        connection = sqlite3.connect("x.db")
-        assert connection.execute("select count(*) from trials").fetchone() == (4,)
-        connection.close()
-
-
-@pytest.mark.slow
-class TestOtherLaunchers:
-    """The launchers of plugins start processes; their pages show the log of Hydra."""
-
-    @pytest.mark.parametrize(
-        ("name", "key"), [("joblib", "n_jobs"), ("submitit_slurm", "partition"), ("submitit_local", "name")]
-    )
-    def test_their_parameters_are_printed(self, name: str, key: str) -> None:
-        words = (f"hydra/launcher={name}", "--cfg", "hydra", "-p", "hydra.launcher")
-        assert key in yaml.safe_load("\n".join(succeed(*words)))
-
-    @pytest.mark.parametrize(
-        ("name", "said"),
-        [("joblib", "is launching 2 jobs"), ("submitit_local", "Submitit 'local' sweep output dir : sweep")],
-    )
-    @pytest.mark.filterwarnings("ignore")
-    def test_their_jobs_have_the_configurations_of_serial_ones(
-        self, name: str, said: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT / "src", ROOT))))
-        words = ("-m", *SMALL, "sigma=0.01,0.02")
-        succeed(*words, *BASIC, "hydra.sweep.dir=basic")
-        lines = succeed(*words, f"hydra/launcher={name}", "hydra.sweep.dir=sweep", "hydra/hydra_logging=default")
-        assert any(said in line for line in lines)
-        listed = [line for line in without_time(lines) if "#" in line]
-        assert ["0.01" in line for line in listed] == [True, False]
-        assert composed("sweep", "sigma") == composed("basic", "sigma") == [0.01, 0.02]
-        jobs = pd.read_csv("sweep/jobs.csv").sort_values("job")
-        assert jobs["job"].tolist() == [0, 1]
-        assert jobs["overrides"].tolist() == [" ".join([*SMALL, f"sigma={sigma}"]) for sigma in (0.01, 0.02)]
-
-    @pytest.mark.filterwarnings("ignore")
-    def test_joblib_never_computes_on_more_than_all_cores(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        text = (
-            "import os\nimport threading\nfrom pathlib import Path\nfrom pomrl.components import ModelEstimator\n\n"
-            "class Recorded(ModelEstimator):\n    def estimate(self, memory, batch, truth):\n"
-            f"        Path({str(here)!r}, f'{{os.getpid()}}-{{threading.get_ident()}}.seen').touch()\n"
-            "        return batch.P_bar\n"
-        )
-        write(here / "recording.py", text)
-        write(here / "own" / "estimator" / "mine.yaml", "_target_: recording.Recorded\n")
-        monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
-        words = ("-m", "--config-dir", "own", "T=2", "runs=6", "S=3", "estimator=mine", "hydra/launcher=joblib")
-        succeed(*words, "seed=1,2,3,4")
-        assert 1 <= len([*here.glob("*.seen")]) <= 2
-        succeed(*words, "seed=5,6", "execution.workers=2")
-        assert len([*here.glob("*.seen")]) > 2

@@ -10,8 +10,9 @@ To renew them after an intended change: python -m pytest tests/configuration/tes
 """
 
 import hashlib
+import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import groupby, zip_longest
 from pathlib import Path
@@ -28,9 +29,10 @@ from tests.support.settings import CONF, OPTIONS
 from pomrl.configuration.composed import GROUPS, READING
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.resolvers import register_resolvers
+from pomrl.configuration.settings import scientific_settings
 from pomrl.configuration.sources import PAPER, PUBLISHED
+from pomrl.configuration.study import shipped_studies
 from pomrl.configuration.sweeps import names, sweep
-from pomrl.review.side import digest_published
 from pomrl.science.experiment import tables
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -178,3 +180,14 @@ def digest(table: pd.DataFrame) -> str:
     columns = {name: table[name].to_numpy() for name in table}
     content = [f"{name} {column.dtype}".encode() + column.tobytes() for name, column in columns.items()]
     return hashlib.sha256(b"\0".join(content)).hexdigest()[:12]
+
+
+def digest_published() -> Iterator[dict[str, Any]]:
+    """Yield each published sweep and variant with the number of experiments and a digest of their settings."""
+    for study in shipped_studies():
+        for variant in study.variants:
+            for name in study.sweeps if variant.sweeps is None else variant.sweeps:
+                settings = [scientific_settings(one.experiment) for one in study.settings(name, variant)]
+                text = json.dumps(settings, sort_keys=True)
+                line = {"study": study.name, "sweep": name, "variant": variant.name, "experiments": len(settings)}
+                yield {**line, "digest": hashlib.sha256(text.encode()).hexdigest()[:12]}

@@ -1,5 +1,6 @@
 """`pomrl diff OLD..NEW` says what a branch does to settings, code and results, in anybody's repository."""
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from tests.support.settings import ROOT
 from tests.support.study_folders import forget
 
 from pomrl.commands import diff, new
-from pomrl.commands.review import MAX_CHARACTERS, Review, Section, format_markdown, parse_range
+from pomrl.commands.review import MAX_CHARACTERS, Section, format_markdown, parse_range
 
 OPTION, CLAIMS, SWEEP, STUDY, CODE = (
     "conf/estimator/shrunk.yaml",
@@ -131,7 +132,7 @@ def test_a_renamed_sweep_has_the_same_experiments(study: Path) -> None:
         path.write_text(path.read_text().replace('"first"', '"second"'))
     status, out = review()
     assert status == 1
-    assert "renamed: my_study/first -> my_study/second" in out
+    assert "renamed: my_study/first (default) -> my_study/second (default)" in out
     assert "removed experiments" not in out
 
 
@@ -158,6 +159,47 @@ def test_a_changed_claim_turns_its_verdict_alone(study: Path) -> None:
     assert turned[0][3:5] == ["holds", "does not hold"]
 
 
+def test_verdicts_are_those_of_the_requested_runs(study: Path) -> None:
+    edit(study / CLAIMS, "less(shrunk, without,", "less(without, shrunk,")
+    few = review("--runs", "20")
+    assert review("--runs", "200") != few
+    assert review("--runs", "20") == few
+
+
+def test_a_failure_on_one_side_is_no_difference_of_numbers(study: Path) -> None:
+    edit(study / CODE, "return weight", "raise ValueError('no ' + 'estimate')\n        return weight")
+    status, out = review("--runs", "5")
+    assert (status, out.splitlines()[0]) == (2, "no answer: ValueError: no estimate")
+    assert "numbers change in 0 of 1 sweeps" in out
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new_text", "reason"),
+    [
+        (CLAIMS, "from pomrl.study import", "from pomrl.study imprt", "invalid syntax"),
+        (STUDY, "error: 0.05 ", "eror: 0.05 ", "unknown key (did you mean error?)"),
+        (CODE, "from pomrl.components", "from pomrl.componentz", "cannot be imported"),
+    ],
+)
+def test_what_a_study_breaks_is_named_and_nothing_is_called_removed(
+    study: Path, file: str, old: str, new_text: str, reason: str
+) -> None:
+    edit(study / file, old, new_text)
+    status, out = review()
+    assert (status, reason in out.splitlines()[0]) == (2, True)
+    assert "removed" not in out
+
+
+def test_code_may_print_and_files_may_be_damaged(study: Path, repository: Path) -> None:
+    edit(study / CODE, "        weight = ", "        print('{}', flush=True)\n        weight = ")
+    edit(study / OPTION, "weight: 0.5", "weight: 0.8")
+    first = review("--runs", "4")
+    assert "settings: estimator.weight: 0.5 -> 0.8; in 1 sweep" in first[1]
+    for kept in Path(os.environ["POMRL_OUTPUTS"]).glob("reviews/*/composition.json"):
+        kept.write_text("{}")
+    assert review("--runs", "4") == first
+
+
 def test_the_page_shows_a_review_whole(study: Path) -> None:
     page = (ROOT / "docs" / "review.md").read_text().partition("## A review\n")[2]
     (shown,) = re.findall(r"```text\n(.*?)```", page.partition("\n## ")[0], flags=re.DOTALL)
@@ -180,7 +222,7 @@ def test_revisions_that_do_not_exist_are_one_line(study: Path) -> None:
 
 def test_markdown_is_short_enough_for_a_summary_and_begins_with_the_answer() -> None:
     frame = pd.DataFrame({"sweep": ["a" * 100] * 2000})
-    text = format_markdown(Review(["settings: many"], [Section("long", frame=frame), Section("short", ["x"])], 1))
+    text = format_markdown(["settings: many"], [Section("long", frame=frame), Section("short", ["x"])])
     assert text.startswith("- settings: many\n")
     assert len(text) <= MAX_CHARACTERS
     assert "2,000 rows left out" in text

@@ -21,6 +21,11 @@ class Place(NamedTuple):
         return f"{self.study}/{self.sweep}" if self.study else self.sweep
 
     @property
+    def full_name(self) -> str:
+        """The name with its variant, if it has one."""
+        return f"{self.name} ({self.variant})" if self.variant else self.name
+
+    @property
     def is_sweep(self) -> bool:
         return bool(self.study) and self.sweep != "study.yaml"
 
@@ -34,9 +39,13 @@ class Line:
     settings: Mapping[str, Any]
     signature: str
 
+    @property
+    def varied_text(self) -> str:
+        return " ".join(f"{key}={value}" for key, value in self.varied.items())
+
 
 @dataclass(frozen=True)
-class Pair:
+class LinePair:
     """An entry before and after; one of them may be missing."""
 
     old: Line | None
@@ -50,9 +59,22 @@ class Pair:
         return line
 
     @property
-    def changed(self) -> dict[str, list[Any]]:
+    def is_whole(self) -> bool:
+        return bool(self.old and self.new)
+
+    @property
+    def signatures(self) -> list[str]:
+        return [line.signature for line in (self.old, self.new) if line]
+
+    @property
+    def changed_settings(self) -> dict[str, list[Any]]:
         """The old and new value of each changed key."""
         return differences([self.old.settings, self.new.settings]) if self.old and self.new else {}
+
+    @property
+    def is_recoded(self) -> bool:
+        """Return whether equal settings have another signature, because the code changed."""
+        return len({*self.signatures}) > 1 and not self.changed_settings
 
 
 def read_lines(composition: Mapping[str, Any]) -> list[Line]:
@@ -64,20 +86,18 @@ def read_lines(composition: Mapping[str, Any]) -> list[Line]:
     ]
 
 
-def pair(old: Iterable[Line], new: Iterable[Line]) -> list[Pair]:
+def pair_lines(old: Iterable[Line], new: Iterable[Line]) -> list[LinePair]:
     """Pair entries by their place and varied values, then equal settings anywhere."""
     before: dict[Any, Line] = {_key(line): line for line in old}
     after: dict[Any, Line] = {_key(line): line for line in new}
-    pairs = [Pair(before[key], after[key]) for key in after if key in before]
-    removed = [line for key, line in before.items() if key not in after]
-    added = [line for key, line in after.items() if key not in before]
-    by_settings: defaultdict[str, list[Line]] = defaultdict(list)
-    for line in removed:
-        by_settings[_content(line)].append(line)
-    for line in added:
-        same = by_settings[_content(line)]
-        pairs.append(Pair(same.pop(0) if same else None, line))
-    return [*pairs, *(Pair(line, None) for lines in by_settings.values() for line in lines)]
+    pairs = [LinePair(before[key], after[key]) for key in after if key in before]
+    old_lines: defaultdict[str, list[Line]] = defaultdict(list)
+    for line in (line for key, line in before.items() if key not in after):
+        old_lines[_content(line)].append(line)
+    for line in (line for key, line in after.items() if key not in before):
+        same_lines = old_lines[_content(line)]
+        pairs.append(LinePair(same_lines.pop(0) if same_lines else None, line))
+    return [*pairs, *(LinePair(line, None) for lines in old_lines.values() for line in lines)]
 
 
 def _key(line: Line) -> tuple[Place, str]:
@@ -88,35 +108,24 @@ def _content(line: Line) -> str:
     return json.dumps([line.place.is_sweep, line.settings], sort_keys=True, default=str)
 
 
-class Change(NamedTuple):
-    """A changed setting: key, old and new value."""
-
-    key: str
-    old: str
-    new: str
-
-    def __str__(self) -> str:
-        return f"{self.key}: {self.old} -> {self.new}"
-
-
-def by_change(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
+def by_change(pairs: Iterable[LinePair]) -> dict[str, list[LinePair]]:
     """Group pairs by each changed setting, and by what is new, removed or renamed."""
-    groups: defaultdict[str, list[Pair]] = defaultdict(list)
-    for one in pairs:
-        for description in _descriptions(one):
-            groups[description].append(one)
+    groups: defaultdict[str, list[LinePair]] = defaultdict(list)
+    for pair in pairs:
+        for description in _descriptions(pair):
+            groups[description].append(pair)
     return dict(groups)
 
 
-def _descriptions(one: Pair) -> Iterator[str]:
-    if one.old is None or one.new is None:
-        what = "experiments" if one.line.place.is_sweep else "options and files"
-        yield f"{'new' if one.old is None else 'removed'} {what}"
+def _descriptions(pair: LinePair) -> Iterator[str]:
+    if pair.old is None or pair.new is None:
+        what = "experiments" if pair.line.place.is_sweep else "options and files"
+        yield f"{'new' if pair.old is None else 'removed'} {what}"
         return
-    if one.old.place != one.new.place:
-        yield f"renamed: {one.old.place.name} -> {one.new.place.name}"
-    for key, (old, new) in one.changed.items():
-        yield str(Change(key, str(old), str(new)))
+    if pair.old.place != pair.new.place:
+        yield f"renamed: {pair.old.place.full_name} -> {pair.new.place.full_name}"
+    for key, (old, new) in pair.changed_settings.items():
+        yield f"{key}: {old} -> {new}"
 
 
 def new_errors(old: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:

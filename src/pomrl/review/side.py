@@ -5,7 +5,6 @@ line of standard input is a request in JSON, and each line of standard output it
 """
 
 import dataclasses
-import hashlib
 import json
 import os
 import sys
@@ -19,8 +18,6 @@ from typing import Any
 
 from pomrl.configuration import sources
 
-ENTRY_POINTS = "pomrl.studies"
-
 
 def use_studies_of(folder: Path) -> None:
     """Use the studies in pyproject.toml of the copy, if it is a copy of this project."""
@@ -28,7 +25,7 @@ def use_studies_of(folder: Path) -> None:
     project = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {}) if path.is_file() else {}
     if project.get("name") != "pomrl":
         return
-    specs = {package: find_spec(package) for package in project["entry-points"][ENTRY_POINTS].values()}
+    specs = {package: find_spec(package) for package in project["entry-points"][sources.ENTRY_POINTS].values()}
     folders = {package: spec.submodule_search_locations for package, spec in specs.items() if spec}
     packages = {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
     sources.shipped_packages = lambda: packages  # before other modules import the name
@@ -52,7 +49,7 @@ OPTIONS, DEFAULTS, STUDY = "options", "defaults", "study.yaml"
 """Kinds of settings beside those of sweeps: of options alone, of conf/config.yaml, and of the file of a study."""
 
 
-class Side:
+class WorkingSweeps:
     """The sweeps of the working copy in the current folder."""
 
     def __init__(self) -> None:
@@ -82,6 +79,8 @@ class Side:
         variants: Sequence[Any] = ()
         with self._collect(study.name, ""):
             variants = study.variants
+        with self._collect(study.name, "claims"):
+            claims_of(study)
         for variant in variants:
             for sweep in study.sweeps if variant.sweeps is None else variant.sweeps:
                 with self._collect(study.name, sweep, variant.name):
@@ -90,25 +89,26 @@ class Side:
                     yield _line(study.name, sweep, variant.name, [*map(_plain, settings)])
 
     def _options(self) -> Iterator[dict[str, Any]]:
-        composer_of = self._sources()
+        folders = self._sources()
+        composer = Composer.from_sources(folders)
         for group in (*GROUPS, "reading"):
-            for path in composer_of.options(group):
+            for path in folders.options(group):
                 with self._collect("", f"{group}={path.stem}"):
-                    values: Any = Composer.from_sources(composer_of).compose([f"{group}={path.stem}"]).values
+                    values: Any = composer.compose([f"{group}={path.stem}"]).values
                     flat = _flatten({group: values[group]} if group in values else values)
                     option = {"varied": {}, "settings": flat, "signature": ""}
                     yield _line("", f"{group}={path.stem}", OPTIONS, [option])
 
     def _sources(self) -> Any:
         """Return the folders of options, with `conf/` and studies of another repository."""
-        found = sources.PUBLISHED
+        folders = sources.PUBLISHED
         own = Path.cwd() / "conf"
-        if own.is_dir() and own.resolve() != found.folder.resolve():
-            found = found.with_options(own)
+        if own.is_dir() and own.resolve() != folders.folder.resolve():
+            folders = folders.with_options(own)
         for path in sorted(Path().glob("*/study.yaml")):
             with suppress(ConfigError):  # another study has an option of this name; its sweeps are composed alone
-                found = found.with_study(path.parent)
-        return found
+                folders = folders.with_study(path.parent)
+        return folders
 
     def _defaults(self) -> Iterator[dict[str, Any]]:
         with self._collect("", "conf/config.yaml"):
@@ -144,8 +144,8 @@ class Side:
             return self.compose()
         if request["do"] == "judge":
             return dict(chain.from_iterable(self._verdicts(request["sweeps"], request["runs"])))
-        wanted = {*request["signatures"]}
-        experiments = [one for one in self.experiments(request["sweeps"]) if signature(one) in wanted]
+        signatures = {*request["signatures"]}
+        experiments = [one for one in self.experiments(request["sweeps"]) if signature(one) in signatures]
         if request["do"] == "compute":
             return {"failures": _compute(experiments, request["runs"])}
         expected = estimate(plan(_with_runs(experiments, request["runs"])))
@@ -210,30 +210,14 @@ def _flatten(values: Mapping[str, Any], start: str = "") -> dict[str, Any]:
     return flat
 
 
-def digest_published() -> Iterator[dict[str, Any]]:
-    """Yield each published sweep and variant with the number of experiments and a digest of their settings."""
-    for study in shipped_studies():
-        for variant in study.variants:
-            for sweep in study.sweeps if variant.sweeps is None else variant.sweeps:
-                settings = study.settings(sweep, variant)
-                line = {"study": study.name, "sweep": sweep, "variant": variant.name, "experiments": len(settings)}
-                yield {**line, "digest": digest(settings)}
-
-
-def digest(settings: Sequence[Setting]) -> str:
-    """Digest all scientific settings to 12 hex digits."""
-    content = [scientific_settings(setting.experiment) for setting in settings]
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
-
-
 def main() -> None:
     """Answer requests until standard input ends."""
-    side, answers = Side(), os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    sweeps, answers = WorkingSweeps(), os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # code of the copy, also in other processes, may print
     for line in sys.stdin:
         with redirect_stdout(sys.stderr):
             try:
-                answer = side.answer(json.loads(line))
+                answer = sweeps.answer(json.loads(line))
             except Exception as error:  # another version may raise anything
                 answer = {"error": " ".join(f"{error}".split()) or type(error).__name__}
         answers.write(f"{json.dumps(answer, default=str)}\n")

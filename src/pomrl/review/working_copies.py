@@ -70,7 +70,7 @@ class Side:
 
     @property
     def has_package(self) -> bool:
-        """Whether the repository is a checkout of this package."""
+        """Return whether the repository is a checkout of this package."""
         return "src/pomrl/__init__.py" in self.blobs
 
     @property
@@ -85,8 +85,9 @@ class Side:
     def composition(self) -> Mapping[str, Any]:
         """Compose all sweeps, or read what was kept; ConfigError if the code of this side fails."""
         kept = self.folder / "composition.json"
-        with suppress(OSError, ValueError):  # nothing kept, or damaged
-            return {"lines": [], "errors": [], **json.loads(kept.read_text(encoding="utf-8"))}
+        with suppress(OSError, ValueError, KeyError):  # nothing kept, or damaged
+            composed = json.loads(kept.read_text(encoding="utf-8"))
+            return {name: composed[name] for name in ("lines", "errors")}
         composed = self.ask(do="compose")
         for error in composed["errors"]:
             error["message"] = error["message"].replace(f"{self.workplace.resolve()}/", "")
