@@ -112,7 +112,7 @@ class JointLauncher(Launcher):
 
         shared: Any = OmegaConf.to_container(self.config.hydra, enum_to_str=True)
         choices = shared["runtime"]["choices"].items()
-        kept = {group: option for group, option in choices if option is None or group.startswith("hydra")}
+        kept_choices = {group: option for group, option in choices if option is None or group.startswith("hydra")}
         for number, overrides in jobs.items():
             composed = composer.compose(overrides)
             dirname = composer.override_dirname(overrides, self.config.hydra.job.config.override_dirname)
@@ -120,7 +120,7 @@ class JointLauncher(Launcher):
                 shared,
                 overrides={"task": overrides},
                 job={"num": number, "id": str(number), "override_dirname": dirname},
-                runtime={"choices": kept | dict(composed.options)},
+                runtime={"choices": kept_choices | dict(composed.options)},
             )
             yield _Job({**composed.values, "hydra": hydra}, parse(composed))
 

@@ -119,28 +119,18 @@ class OverrideCandidates:
         """Read the keys of the selected options of a group."""
         content: dict[str, Any] = {}
         for option in self._selected(group):
-            content |= self._content(group, option)
+            content |= self._sources.content(group, option)
         return content
 
     def _selected(self, group: str) -> list[str]:
         """Return the options of a group in the earlier words, or the default one."""
-        named = [_values_of(word, group) for word in reversed(self._earlier)]
-        return next(filter(None, named), [self._defaults.get(group) or ""])
-
-    def _content(self, group: str, option: str) -> dict[str, Any]:
-        """Read an option, after the options of its defaults."""
-        path = next((path for path in self._sources.options(group) if path.stem == option), None)
-        content = _read(path) if path else {}
-        inherited = [item for item in content.pop("defaults", []) if isinstance(item, str) and item != "_self_"]
-        merged: dict[str, Any] = {}
-        for item in inherited:
-            merged |= self._content(group, item.partition("@")[0].rpartition("/")[2])
-        return merged | content
+        selections = [_values_of(word, group) for word in reversed(self._earlier)]
+        return next(filter(None, selections), [self._defaults.get(group) or ""])
 
     def _hydra_config(self) -> dict[str, Any]:
         """Return the configuration of Hydra, with the selected launcher and sweeper."""
-        chosen = {name: f"hydra/{name}/{self._selected(f'hydra/{name}')[0]}" for name in ("launcher", "sweeper")}
-        parts = {name: _stored_node(path) for name, path in chosen.items() if path in _stored_paths("hydra")}
+        paths = {name: f"hydra/{name}/{self._selected(f'hydra/{name}')[0]}" for name in ("launcher", "sweeper")}
+        parts = {name: _stored_node(path) for name, path in paths.items() if path in _stored_paths("hydra")}
         return {**_stored_node("hydra/config"), **parts}
 
 

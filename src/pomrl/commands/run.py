@@ -124,13 +124,11 @@ def _hydra_errors_as_ours(flags: Namespace, sources: Sources) -> Iterator[None]:
     except Exception as error:  # from Hydra: errors of jobs are in a JobError
         from pomrl.configuration.sweeps import check_first  # not needed for help
 
-        is_about_hydra = "hydra." in str(error)
-        is_search = any(
-            override.startswith("hydra/sweeper=") for override in flags.overrides
-        )  # values may be intervals
+        # This package may have a better message, unless the error is about Hydra, or values may be intervals.
+        is_search = any(override.startswith("hydra/sweeper=") for override in flags.overrides)
+        has_other_base = flags.config_name or flags.config_path
         with composing():
-            if not (flags.config_name or flags.config_path or is_about_hydra or is_search):
-                # this package may have a better message
+            if not (has_other_base or is_search or "hydra." in str(error)):
                 task_overrides = [override for override in flags.overrides if not re.match(r"[+~]*hydra\b", override)]
                 check_first(sources, task_overrides, is_sweep=flags.multirun)
             raise

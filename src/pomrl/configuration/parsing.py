@@ -19,7 +19,7 @@ from pomrl.configuration.composed import (
     unknown_key,
 )
 from pomrl.configuration.importing import format_error, import_by_name, is_ours
-from pomrl.configuration.sources import PUBLISHED, published_keys
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.execution import Execution
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.distribution import TaskDistribution
@@ -180,8 +180,8 @@ def _lines_to_add(group: str, option: str, cls: type, missing: Sequence[str]) ->
     lines = f"add {', '.join(f'{name}: VALUE' for name in missing)} to {group}/{option}.yaml"
     owner = next(base for base in cls.__mro__ if missing[0] in get_annotations(base))
     names = [path.stem for path in PUBLISHED.options(group)] if is_ours(owner.__module__) else []
-    fitting = (name for name in names if {*missing} <= published_keys(group, name) <= {*_fields(cls)})
-    inherited = next(fitting, None)
+    keys_by_name = {name: PUBLISHED.content(group, name).keys() - {"_target_"} for name in names}
+    inherited = next((name for name, keys in keys_by_name.items() if {*missing} <= keys <= {*_fields(cls)}), None)
     return lines + (f", or begin it with defaults: [{inherited}, _self_]" if inherited else "")
 
 

@@ -57,6 +57,20 @@ class Sources:
         paths = {path.stem: path for folder in reversed(self.folders) for path in (folder / group).glob("*.yaml")}
         return [paths[name] for name in sorted(paths)]
 
+    def content(self, group: str, option: str) -> dict[str, Any]:
+        """Read the keys of an option, also those from the options in its defaults; empty if there is none."""
+        import yaml  # here, because help needs none
+
+        path = next((path for path in self.options(group) if path.stem == option), None)
+        # the C loader if available, because a person waits for a completion
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        own_keys: dict[str, Any] = (yaml.load(path.read_bytes(), loader) if path else None) or {}
+        inherited_keys: dict[str, Any] = {}
+        for default in own_keys.pop("defaults", []):
+            if isinstance(default, str) and default != "_self_":
+                inherited_keys |= self.content(group, default.partition("@")[0].rpartition("/")[2])
+        return inherited_keys | own_keys
+
     def with_study(self, folder: Path) -> "Sources":
         """Add a study; ConfigError if it hides another folder's option."""
         self._refuse_hidden(folder.resolve() / "conf")
@@ -198,16 +212,6 @@ def beside_the_package(name: str) -> Path:
 
 PUBLISHED = Sources(beside_the_package("conf"))
 """The options and sweeps of this project."""
-
-
-def published_keys(group: str, option: str) -> frozenset[str]:
-    """Return the keys of a published option, also those from its defaults."""
-    import yaml  # here, because help needs none
-
-    paths = {path.stem: path for path in PUBLISHED.options(group)}
-    content: dict[str, Any] = yaml.safe_load(paths[option].read_text(encoding="utf-8"))
-    inherited = [default for default in content.pop("defaults", []) if isinstance(default, str) and default in paths]
-    return frozenset(content).difference(["_target_"]).union(*(published_keys(group, name) for name in inherited))
 
 
 def find_looks(group: str, option: str, folders: Iterable[Path]) -> Mapping[str, Any] | None:
