@@ -1,5 +1,6 @@
 """The whole command, as people use it: pomrl run."""
 
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,9 @@ import pytest
 from tests.support.computed import called, folders
 
 from pomrl.commands import run
+from pomrl.commands.computing import mean_loss
+from pomrl.configuration.sources import PUBLISHED
+from pomrl.configuration.sweeps import experiment
 from pomrl.science.stored_columns import SCHEMA
 
 SMALL = ("T=3", "runs=4")
@@ -151,3 +155,39 @@ def test_a_class_of_another_kind_is_refused_without_calling_it(here: Path) -> No
             == f"estimator._target_ must be a subclass of pomrl.science.estimators.estimator.Estimator, got {target}\n"
         )
     assert names_in(here / "outputs") == {"hydra"}
+
+
+def printed_rows(lines: list[str]) -> list[list[str]]:
+    """Return the cells of the printed table, without its header."""
+    return [line.split("\t") for line in lines if "\t" in line][1:]
+
+
+def test_printed_means_are_those_of_the_requested_runs() -> None:
+    first = printed_rows(command("T=2", "S=4", "runs=6")[1])
+    command("T=2", "S=4", "runs=20")
+    assert printed_rows(command("T=2", "S=4", "runs=6")[1]) == first
+    assert first[0][0] == "6"
+
+
+def test_jobs_with_other_numbers_of_runs_have_a_row_each() -> None:
+    assert [runs for runs, _ in printed_rows(command("-m", "T=2", "S=4", "runs=3,2")[1])] == ["3", "2"]
+
+
+@pytest.mark.parametrize("schedule", ["grid", "best_fixed", "dong"])
+def test_what_a_search_minimises_is_the_printed_mean(schedule: str) -> None:
+    words = ["T=2", "S=4", "runs=5", "estimator=pomrl", f"gamma_schedule={schedule}"]
+    (row,) = printed_rows(command(*words)[1])
+    minimised = mean_loss(experiment(PUBLISHED, words), {})
+    assert row[1].split()[0] == f"{minimised:.3f}"
+
+
+def test_a_failed_experiment_leaves_the_others_their_table() -> None:
+    status, lines, said = command("-m", "T=2", "S=4", "runs=3", "estimator=pomrl,action_prior")
+    assert (status, len(printed_rows(lines))) == (1, 1)
+    assert [line.endswith(" (failed)") for line in folders(lines)] == [False, True]
+    assert "failed: estimator=action_prior: ValueError" in said
+
+
+def test_one_process_is_explained() -> None:
+    assert re.search(r"^3 runs computed in one process: .+$", command("T=2", "S=4", "runs=3")[2], re.MULTILINE)
+    assert "in 2 processes" in command("T=2", "S=4", "runs=401", "execution.workers=2")[2]
