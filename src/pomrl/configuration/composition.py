@@ -79,12 +79,17 @@ _map_of_interpolations: Any = getattr(defaults_list, "_create_interpolation_map"
 
 
 def _map_if_needed(overrides: Any, defaults: Sequence[InputDefault], self_added: bool) -> DictConfig:  # noqa: FBT001
-    """Make the map of choices only for lists with interpolations; it takes most of the time of a composition."""
-    is_needed = any(default.is_interpolation() for default in defaults if not default.is_self())
-    return _map_of_interpolations(overrides, list(defaults), self_added) if is_needed else _NO_CHOICES
+    """Make the map of choices once, and only if needed; it takes most of the time of a composition."""
+    names = [default.get_name() or "" for default in defaults if not default.is_self() and default.is_interpolation()]
+    if any("${defaults." in name for name in names):  # a choice of the same list, as in Hydra 1.0
+        return _map_of_interpolations(overrides, list(defaults), self_added)
+    return _map_of_choices(tuple(overrides.known_choices.items()) if names else ())
 
 
-_NO_CHOICES = OmegaConf.create({})
+@cache
+def _map_of_choices(choices: tuple[tuple[str, Any], ...]) -> DictConfig:
+    return OmegaConf.create(dict(choices))
+
 
 setattr(defaults_list, "_create_interpolation_map", _map_if_needed)  # noqa: B010
 

@@ -251,9 +251,9 @@ def options_outside_reading(choices: Mapping[str, Any], folders: Iterable[str | 
     name, paths = choices.get(READING), [*map(Path, folders)]
     lines: list[str] = []
     for group in (group for group in GROUPS if group in choices):
-        is_covered = any(any(path.glob(f"{READING}/{group}/*/{name}.yaml")) for path in paths)
         inherited = [key.partition("@")[0] for key in choices if key.startswith(f"{READING}/{group}/")]
-        if is_covered and not any((path / key / f"{name}.yaml").is_file() for path in paths for key in inherited):
+        has_keys = any((path / key / f"{name}.yaml").is_file() for path in paths for key in inherited)
+        if not has_keys and any(any(path.glob(f"{READING}/{group}/*/{name}.yaml")) for path in paths):
             lines.append(f"{READING}={name} has no keys for {group}={choices[group]}, which keeps its own")
     return tuple(lines)
 

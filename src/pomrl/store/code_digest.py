@@ -87,6 +87,7 @@ def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str
     return sources
 
 
+@cache
 def find_module(target: str) -> str:
     """Find the defining module of a class, possibly nested, by its dotted name."""
     module = next((name for name in reversed(_with_packages(target)[:-1]) if _source(name)), None)
