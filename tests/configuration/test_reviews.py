@@ -262,3 +262,43 @@ def test_a_changed_formula_of_the_engine_names_exactly_the_sweeps_whose_numbers_
 )
 def test_revisions_are_told_from_settings_and_folders(word: str, revisions: tuple[str, str] | None) -> None:
     assert parse_range(word) == revisions
+
+
+@pytest.fixture
+def own_folder(repository: Path, study: Path) -> Path:
+    """A `conf/` without a study: an option of the user's class, and a sweep with it."""
+    folder = repository / "conf"
+    (folder / "estimator").mkdir(parents=True)
+    (folder / "experiment").mkdir()
+    (folder / "estimator" / "halved.yaml").write_text("_target_: halved.Halved\nweight: 0.5\n")
+    (folder / "experiment" / "small.yaml").write_text(SMALL_SWEEP)
+    (repository / "halved.py").write_text((study / CODE).read_text().replace("class Shrunk", "class Halved"))
+    git("checkout", "--quiet", "-B", "own")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "own")
+    return folder
+
+
+SMALL_SWEEP = """# @package _global_
+S: 4
+T: 3
+m: 2
+runs: 20
+hydra: {mode: MULTIRUN, sweeper: {params: {estimator: "pomrl,halved"}}}
+"""
+
+
+def test_an_own_folder_is_reviewed_with_its_options_and_sweeps(own_folder: Path) -> None:
+    edit(own_folder / "estimator" / "halved.yaml", "weight: 0.5", "weight: 0.9")
+    status, out, _ = call(diff, "own..")
+    assert (status, out.splitlines()[0]) == (1, "settings: estimator.weight: 0.5 -> 0.9; in 2 sweeps")
+    assert "conf/small" in out
+    edit(own_folder / "estimator" / "halved.yaml", "weight: 0.9", "wieght: 0.9")
+    status, out, _ = call(diff, "own..")
+    assert (status, "estimator.wieght=0.9: unknown key" in out) == (2, True)
+
+
+def test_code_of_an_own_folder_is_computed_with_both_versions(own_folder: Path) -> None:
+    edit(own_folder.parent / "halved.py", "self.weight", "0.1 * self.weight")
+    status, out, _ = call(diff, "own..", "--runs", "3")
+    assert (status, out.splitlines()[1]) == (1, "code: halved.py; numbers change in 2 of 2 sweeps")

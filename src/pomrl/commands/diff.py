@@ -58,6 +58,8 @@ def diff(
     """
     sources = PUBLISHED.with_options(config_dir)
     _check_repeated([a, *b])
+    if runs is not None and runs < 1:
+        raise ConfigError(f"--runs must be at least 1, got {runs}")
     if not b and (revisions := parse_range(a)):
         raise SystemExit(compare_revisions(*revisions, format, runs, sweeps))
     if runs or sweeps:

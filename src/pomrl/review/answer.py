@@ -76,7 +76,7 @@ def find_answer(old: Side, new: Side, runs: int | None, sweeps: Sequence[str], r
     new_verdicts: list[dict[str, str]] = []
     if runs and (sweeps or not new.has_package):
         try:
-            new_verdicts = _judge_anew(old, new, concerned, modules, runs)
+            new_verdicts = _judge_anew(old, new, concerned, modules, runs, report)
         except ConfigError as error:
             errors = {**errors, str(error): ["claims"]}
     return Answer(
@@ -138,14 +138,19 @@ def _compute(old: Side, new: Side, pairs: Sequence[LinePair], runs: int, report:
         if lines
     ]
     for side, request in requests:
-        cost = side.ask(do="estimate", **request)
-        report(
-            f"{side.name}: {number_of(cost['runs'], 'run')} to compute, about {cost['seconds']:.0f} s in one process"
-        )
+        _report_cost(side, request, report)
     failures: dict[str, str] = {}
     for side, request in requests:
         failures |= side.ask(do="compute", **request)["failures"]
     return failures
+
+
+def _report_cost(side: Side, request: Mapping[str, Any], report: Report) -> None:
+    cost = side.ask(do="estimate", **request)
+    if cost["runs"]:
+        report(
+            f"{side.name}: {number_of(cost['runs'], 'run')} to compute, about {cost['seconds']:.0f} s in one process"
+        )
 
 
 def _places(lines: Iterable[Line]) -> list[list[str]]:
@@ -221,7 +226,7 @@ def _turned_verdicts(old: Side, new: Side) -> list[dict[str, str]]:
 
 
 def _judge_anew(
-    old: Side, new: Side, concerned: Iterable[LinePair], modules: Sequence[str], runs: int
+    old: Side, new: Side, concerned: Iterable[LinePair], modules: Sequence[str], runs: int, report: Report
 ) -> list[dict[str, str]]:
     """Judge claims about changed sweeps and studies anew, and list changed verdicts."""
     sweeps: defaultdict[str, list[str]] = defaultdict(list)
@@ -229,10 +234,12 @@ def _judge_anew(
         sweeps[pair.line.place.study].append(pair.line.place.sweep)
     studies = {Path(path).parent.name for path in [*old.blobs, *new.blobs] if Path(path).name == "study.yaml"}
     edited_studies = {name for path in modules for name in Path(path).parts if name in studies}
-    request = {**sweeps, **{name: [] for name in edited_studies}}
-    if not request:
+    request = {"claims": {**sweeps, **{name: [] for name in edited_studies}}, "runs": runs}
+    if not request["claims"]:
         return []
-    before, after = _ask_both(lambda side: side.ask(do="judge", sweeps=request, runs=runs), old, new)
+    for side in (old, new):
+        _report_cost(side, request, report)
+    before, after = _ask_both(lambda side: side.ask(do="judge", **request), old, new)
     return [
         dict(zip(("study", "claim", "variant"), name.split(" ", 2), strict=True))
         | {"before": before.get(name, "-"), "after": after.get(name, "-"), "judged on": f"{runs} runs"}

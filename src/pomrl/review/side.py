@@ -7,6 +7,7 @@ line of standard input is a request in JSON, and each line of standard output it
 import dataclasses
 import json
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pomrl.configuration import sources
+from pomrl.configuration import sources, sweeps
 
 
 def use_studies_of(folder: Path) -> None:
@@ -48,6 +49,9 @@ from pomrl.store import StoreError, signature  # noqa: E402
 OPTIONS, DEFAULTS, STUDY = "options", "defaults", "study.yaml"
 """Kinds of settings beside those of sweeps: of options alone, of conf/config.yaml, and of the file of a study."""
 
+OWN = "conf"
+"""The folder of another repository with its options and sweeps, as in `--config-dir conf`."""
+
 
 class WorkingSweeps:
     """The sweeps of the working copy in the current folder."""
@@ -67,7 +71,7 @@ class WorkingSweeps:
     def compose(self) -> dict[str, Any]:
         """Compose all sweeps under all variants, all options, and the defaults."""
         groups = chain.from_iterable(map(self._sweeps, self.studies()))
-        lines = [*groups, *self._options(), *self._defaults()]
+        lines = [*groups, *self._own_sweeps(), *self._options(), *self._defaults()]
         return {"lines": lines, "errors": self.errors}
 
     def _collect(self, study: str, sweep: str, variant: str = "") -> "_Collect":
@@ -88,11 +92,36 @@ class WorkingSweeps:
                     self.settings[study.name, sweep, variant.name] = settings
                     yield _line(study.name, sweep, variant.name, [*map(_plain, settings)])
 
+    def _own_sweeps(self) -> Iterator[dict[str, Any]]:
+        """Compose the sweeps of the repository's own folder, and each of its options with the defaults."""
+        own = self._sources().own
+        names = (
+            [path.relative_to(own).with_suffix("").as_posix() for path in sorted(own.rglob("*.yaml"))] if own else []
+        )
+        groups = "|".join((*GROUPS, "reading"))
+        for name in names:
+            if match := re.fullmatch(rf"experiment/(?P<sweep>.+)|(?P<group>{groups})/(?P<option>[^/]+)", name):
+                key = OWN, match["sweep"] or f"{match['group']}={match['option']}", ""
+                with self._collect(*key):
+                    yield _line(*key, [*map(_plain, self._find_settings(key))])
+
+    def _find_settings(self, key: tuple[str, str, str]) -> list[Setting]:
+        """Return the settings of a sweep, composed before or now."""
+        if key not in self.settings and key[0] == OWN:
+            folders, name = self._sources(), key[1]
+            option = [Setting({}, sweeps.experiment(folders, [name]))] if "=" in name else []
+            self.settings[key] = option or sweeps.sweep(folders, name)
+        elif key not in self.settings:
+            study = next(study for study in self.studies() if study.name == key[0])
+            variant = next(variant for variant in study.variants if variant.name == key[2])
+            self.settings[key] = study.settings(key[1], variant)
+        return self.settings[key]
+
     def _options(self) -> Iterator[dict[str, Any]]:
         folders = self._sources()
         composer = Composer.from_sources(folders)
         for group in (*GROUPS, "reading"):
-            for path in folders.options(group):
+            for path in (path for path in folders.options(group) if folders.own not in path.parents):
                 with self._collect("", f"{group}={path.stem}"):
                     values: Any = composer.compose([f"{group}={path.stem}"]).values
                     flat = _flatten({group: values[group]} if group in values else values)
@@ -102,7 +131,7 @@ class WorkingSweeps:
     def _sources(self) -> Any:
         """Return the folders of options, with `conf/` and studies of another repository."""
         folders = sources.PUBLISHED
-        own = Path.cwd() / "conf"
+        own = Path.cwd() / OWN
         if own.is_dir() and own.resolve() != folders.folder.resolve():
             folders = folders.with_options(own)
         for path in sorted(Path().glob("*/study.yaml")):
@@ -118,38 +147,47 @@ class WorkingSweeps:
 
     def experiments(self, keys: Sequence[Sequence[str]]) -> list[Any]:
         """Return the experiments of sweeps."""
-        places = [(study, sweep, variant) for study, sweep, variant in keys]
-        for key in places:
-            if key not in self.settings:
-                study = next(study for study in self.studies() if study.name == key[0])
-                variant = next(variant for variant in study.variants if variant.name == key[2])
-                self.settings[key] = study.settings(key[1], variant)
-        return [setting.experiment for key in places for setting in self.settings[key]]
+        return [
+            setting.experiment
+            for study, sweep, variant in keys
+            for setting in self._find_settings((study, sweep, variant))
+        ]
 
-    def _verdicts(self, sweeps: Mapping[str, Sequence[str]], runs: int) -> Iterator[Iterable[tuple[str, str]]]:
-        """Judge the claims about sweeps of studies, on this number of runs; no sweeps stand for all."""
+    def _claims(self, sweeps: Mapping[str, Sequence[str]]) -> Iterator[tuple[Study, Any]]:
+        """Yield the claims about sweeps of studies, by variant; no sweeps stand for all."""
         for study in (study for study in self.studies() if study.name in sweeps):
             names = {*sweeps[study.name]}
             claims = [claim for claim in claims_of(study) if claim.sweeps and ({*claim.sweeps} & names or not names)]
             for variant in study.variants if claims else ():
-                basis = study_claims.basis(study, claims, variant)
-                _compute(chain.from_iterable(map(basis.requests, basis.claims)), runs)
-                outcomes = study_claims.judge_variant(study, basis, _FirstRuns(max_runs=runs))
-                judged = (outcome for outcome in outcomes if outcome.parts)
-                yield ((f"{study.name} {one.claim.id} {variant.name}", str(one.verdict)) for one in judged)
+                yield study, study_claims.basis(study, claims, variant)
+
+    def _judge(self, sweeps: Mapping[str, Sequence[str]], runs: int) -> Iterator[tuple[str, str]]:
+        """Compute and judge the claims about sweeps of studies, on this number of runs."""
+        for study, basis in self._claims(sweeps):
+            _compute(chain.from_iterable(map(basis.requests, basis.claims)), runs)
+            for outcome in study_claims.judge_variant(study, basis, _FirstRuns(max_runs=runs)):
+                if outcome.parts:
+                    yield f"{study.name} {outcome.claim.id} {basis.variant}", str(outcome.verdict)
+
+    def _requested(self, request: Mapping[str, Any]) -> list[Any]:
+        """Return the experiments of a request: those of claims, or of sweeps with given signatures."""
+        if "claims" in request:
+            bases = [basis for _, basis in self._claims(request["claims"])]
+            return [one for basis in bases for claim in basis.claims for one in basis.requests(claim)]
+        return [one for one in self.experiments(request["sweeps"]) if signature(one) in {*request["signatures"]}]
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a request: compose, or estimate or compute runs of sweeps."""
-        if request["do"] == "compose":
-            return self.compose()
-        if request["do"] == "judge":
-            return dict(chain.from_iterable(self._verdicts(request["sweeps"], request["runs"])))
-        signatures = {*request["signatures"]}
-        experiments = [one for one in self.experiments(request["sweeps"]) if signature(one) in signatures]
-        if request["do"] == "compute":
-            return {"failures": _compute(experiments, request["runs"])}
-        expected = estimate(plan(_with_runs(experiments, request["runs"])))
-        return {"experiments": expected.experiments, "runs": expected.runs, "seconds": expected.seconds}
+        """Answer a request: compose, estimate or compute runs, or judge claims."""
+        match request["do"]:
+            case "compose":
+                return self.compose()
+            case "judge":
+                return dict(self._judge(request["claims"], request["runs"]))
+            case "compute":
+                return {"failures": _compute(self._requested(request), request["runs"])}
+            case _:
+                expected = estimate(plan(_with_runs(self._requested(request), request["runs"])))
+                return {"experiments": expected.experiments, "runs": expected.runs, "seconds": expected.seconds}
 
 
 @dataclasses.dataclass(frozen=True)

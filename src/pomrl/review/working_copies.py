@@ -162,7 +162,8 @@ def _working_tree(top: Path) -> str:
         # a new index, because one with times of files misses edits within a second
         environment = {**os.environ, "GIT_INDEX_FILE": str(Path(folder, "index"))}
         _git("-C", str(top), "read-tree", "HEAD", environment=environment)
-        _git("-C", str(top), "add", "--all", environment=environment)
+        # without results, which are large and no input
+        _git("-C", str(top), "add", "--all", "--", ".", ":(exclude,glob)**/outputs/**", environment=environment)
         return _git("-C", str(top), "write-tree", environment=environment).decode().strip()
 
 
