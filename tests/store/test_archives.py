@@ -6,6 +6,7 @@
 import errno
 import io
 import json
+import random
 import re
 import resource
 import shutil
@@ -37,7 +38,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an archive of an experiment that is not stored any more."""
     monkeypatch.chdir(tmp_path)
     kept, path = stored(range(4)), tmp_path / "archive.zip"
-    assert archives.export(path, [kept]) == 2
+    assert archives.export(path, [kept]) == (2, [])
     shutil.rmtree(kept.folder)
     return path
 
@@ -66,9 +67,82 @@ def other_settings(contents: Contents) -> None:
 
 
 def test_what_is_exported_is_imported_once(archive: Path) -> None:
-    added, _ = archives.import_(archive)
+    assert [merge.is_new for merge in archives.import_(archive)] == [True]
     assert store.load(experiment()).equals(table(range(4)))
-    assert archives.import_(archive) == ([], added)
+    assert [merge.changes() for merge in archives.import_(archive)] == [[]]
+    assert "nothing new; pomrl runs --recompute 10" in call(import_, str(archive))[2]
+
+
+NAMES = (
+    "a.py",
+    "A.PY",
+    ".hidden",
+    "back\\slash",
+    "line\nbreak",
+    "\u00a0",
+    "ae\u0301",
+    "a\u0301",
+    "a.",
+    "a ",
+    "Con",
+    "x" * 200,
+)
+"""Names of files and folders of a study, some of which no archive may have."""
+
+TAGS = ("draft", "Draft", "DRAFT", "v1.", "v1", "v1 ", "%44", "\u00c9t\u00e9", "a/b", "line\nbreak", ".", "=1")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_whatever_is_exported_is_imported_with_the_same_tables(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, kept, path = random.Random(seed), stored(range(4)), tmp_path / "archive.zip"
+    for tag in rng.sample(TAGS, 4):
+        store.label(kept, tag, note=f"About {tag}")
+    (kept.folder / rng.choice(["tag-Old", "tag-old"])).touch()  # as version 2.0.0 wrote capitals
+    kinds = [f"{rng.choice(['code', 'studies'])}/{number}" for number in range(6)]
+    names = ["/".join([kind, *rng.sample(NAMES, rng.randint(1, 3))]) for kind in kinds]
+    (content := tmp_path / "content").write_text("the same")
+    n_files, left_out = archives.export(path, [kept], dict.fromkeys(names, content))
+    assert all(any(name.startswith(part) for name in names) for part in left_out)
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "empty"))
+    monkeypatch.chdir(path.parent)
+    archives.import_(path, agrees=lambda _: True)
+    received = store.lookup(experiment())
+    assert (received.table().equals(kept.table()), received.tags(), received.notes()) == (
+        True,
+        kept.tags(),
+        kept.notes(),
+    )
+    with zipfile.ZipFile(path) as opened:
+        assert n_files == len(opened.namelist()) == len(names) - len(left_out) + len(kept.paths())
+
+
+def test_what_export_leaves_out_is_named_and_its_limit_is_that_of_import(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (content := tmp_path / "content").write_text("the same")
+    hidden = {f"studies/mine/.hidden/{name}": content for name in "ab"}
+    assert archives.export(archive, [stored(range(4))], hidden) == (2, ["studies/mine/.hidden"])
+    before = archive.read_bytes()
+    with pytest.raises(
+        store.StoreError, match="code/readme: two files, or a file and a folder, must not have the same name"
+    ):
+        archives.export(archive, [stored(range(4))], {"code/readme": content, "code/Readme": content})
+    monkeypatch.setattr(archives, "MAX_FILES", 1)
+    with pytest.raises(store.StoreError, match="at most 1, got 2"):
+        archives.export(archive, [stored(range(4))])
+    assert archive.read_bytes() == before
+
+
+def test_an_archive_of_an_older_version_keeps_tags_that_differ_by_case(archive: Path) -> None:
+    folder = f"runs/{store.signature(experiment())}"
+    forged(archive, lambda contents: contents.update({f"{folder}/tag-{name}": b"" for name in ("Draft", "draft", "é")}))
+    forged(archive, lambda contents: contents.update({f"{folder}/tag-{'A' * 200}": b""}))
+    archives.import_(archive)
+    names = {name.casefold() for name in store.lookup(experiment()).names()}
+    assert {"tag-draft", "tag-%44raft", "tag-%c3%a9"} < names
+    assert store.lookup(experiment()).tags() == ["A" * 200, "Draft", "draft", "é"]
 
 
 FORGED: dict[str, Callable[[Contents], object]] = {
@@ -136,7 +210,7 @@ def test_other_names_are_refused_before_anything_is_unpacked(
 def test_two_entries_with_one_name_are_refused(archive: Path) -> None:
     with zipfile.ZipFile(archive, "a") as opened:
         opened.writestr(opened.namelist()[0], "another")
-    with pytest.raises(store.StoreError, match="the same name"):
+    with pytest.raises(store.StoreError, match="not have the same name"):
         archives.import_(archive)
 
 
