@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.computed import call
+from tests.support.judged import HOLDS, NOT, judged
 from tests.support.sample_experiment import experiment, stored, table
 
 from pomrl import store
@@ -293,6 +294,33 @@ def test_code_that_nobody_can_agree_to_is_a_failure(archive: Path, monkeypatch: 
     stdin.isatty = lambda: True  # type: ignore[method-assign]
     assert call(import_, str(archive))[0] == 0
     assert Path("mine/study.yaml").is_file()
+
+
+def add_claims(archive: Path, content: bytes) -> None:
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr("studies/pomrl2023/claims.csv", content)
+
+
+def test_verdicts_of_the_sender_are_compared_once_nothing_is_new(archive: Path, empty_outputs: Path) -> None:
+    judged(archive.parent / "sender", {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
+    add_claims(archive, (archive.parent / "sender" / "claims.csv").read_bytes())
+    hint = f"to compare verdicts: pomrl reproduce pomrl2023, then pomrl import {archive}\n"
+    assert call(import_, str(archive))[2].endswith(hint)
+    assert call(import_, str(archive))[2].endswith(hint)  # nothing is judged here yet
+    judged(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS, "Q1.2": HOLDS}})
+    status, out, _ = call(import_, str(archive))
+    assert (status, out.splitlines()[0]) == (0, "Q1.2 under printed: holds, received: does not hold")
+    assert "pomrl2023: Of 2 verdicts and 6 numbers, 1 verdicts" in out
+
+
+@pytest.mark.parametrize("claims", [b"\xff", b"a,b\n1,2,3\n", b"variant,claim\nx,y,z\n", b'a\n"' + b"x" * 200_000])
+def test_verdicts_that_cannot_be_read_are_one_line(claims: bytes, archive: Path, empty_outputs: Path) -> None:
+    add_claims(archive, claims)
+    judged(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS}})
+    assert call(import_, str(archive))[0] == 0
+    status, _, err = call(import_, str(archive))
+    assert (status, err.count("\n")) == (1, 2)
+    assert "studies/pomrl2023/claims.csv: damaged, or written by another version" in err
 
 
 def test_what_is_no_archive_or_too_large_is_refused(archive: Path, tmp_path: Path) -> None:

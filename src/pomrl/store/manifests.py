@@ -237,7 +237,7 @@ def tag_of(name: str) -> str | None:
 
 
 def portable_name(name: str) -> str:
-    """Return the present file name of a tag that version 2.0.0 wrote; other names are returned unchanged."""
+    """Return a file name, without capitals if it is an older name of a tag."""
     present = name if (tag := tag_of(name)) is None else TAG + _encode(tag)
     return present if len(present) <= MAX_NAME_BYTES else name
 

@@ -16,7 +16,7 @@ _OTHER_FOLDER = "set POMRL_OUTPUTS to import into another folder"
 
 @dataclass(frozen=True)
 class Merge:
-    """The changes to a stored experiment, which may be missing, by an imported one."""
+    """The changes to a stored or missing experiment by an imported one."""
 
     imported: StoredExperiment
     stored: StoredExperiment
@@ -31,7 +31,7 @@ class Merge:
     """The names of other files to add."""
 
     def apply(self) -> None:
-        """Add the new files, then remove those that they replace."""
+        """Add the new files, then remove replaced ones."""
         names = [*(block.name for block in self.blocks), *self.others]
         # If interrupted, the stored runs stay readable: the description is first, the number of runs after the blocks.
         for name in sorted(names, key=lambda name: (name != DESCRIPTION, name in self.others)):
@@ -42,12 +42,13 @@ class Merge:
     def changes(self) -> list[str]:
         """Describe the changes; none if everything is stored."""
         damaged = {*self.covered} - {*self.sound}
-        n_added = len(_runs(self.blocks) - _runs([*self.sound, *damaged]))
+        stored_runs = _runs([*self.sound, *damaged])
+        n_added = len(_runs(self.blocks) - stored_runs)
         tags = [tag for tag in map(tag_of, self.others) if tag is not None]
         is_counted = any(name.startswith("runs-") for name in self.others)
         n_notes = sum(name.startswith(NOTE) for name in self.others)
         changes = {
-            f"{number_of(n_added, 'run')} added to {len(_runs(self.sound)):,} stored": n_added,
+            f"{number_of(n_added, 'run')} added to {len(stored_runs):,} stored": n_added,
             f"{number_of(len(damaged), 'damaged block')} restored": damaged,
             "number of complete runs restored": is_counted and not n_added,
             "description restored": DESCRIPTION in self.others,
