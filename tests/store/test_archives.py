@@ -6,6 +6,7 @@
 import errno
 import io
 import json
+import random
 import re
 import resource
 import shutil
@@ -19,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.computed import call
+from tests.support.judged import HOLDS, NOT, judged
 from tests.support.sample_experiment import experiment, stored, table
 
 from pomrl import store
@@ -37,7 +39,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an archive of an experiment that is not stored any more."""
     monkeypatch.chdir(tmp_path)
     kept, path = stored(range(4)), tmp_path / "archive.zip"
-    assert archives.export(path, [kept]) == 2
+    assert archives.export(path, [kept]) == (2, [])
     shutil.rmtree(kept.folder)
     return path
 
@@ -66,9 +68,82 @@ def other_settings(contents: Contents) -> None:
 
 
 def test_what_is_exported_is_imported_once(archive: Path) -> None:
-    added, _ = archives.import_(archive)
+    assert [merge.is_new for merge in archives.import_(archive)] == [True]
     assert store.load(experiment()).equals(table(range(4)))
-    assert archives.import_(archive) == ([], added)
+    assert [merge.changes() for merge in archives.import_(archive)] == [[]]
+    assert "nothing new; pomrl runs --recompute 10" in call(import_, str(archive))[2]
+
+
+NAMES = (
+    "a.py",
+    "A.PY",
+    ".hidden",
+    "back\\slash",
+    "line\nbreak",
+    "\u00a0",
+    "ae\u0301",
+    "a\u0301",
+    "a.",
+    "a ",
+    "Con",
+    "x" * 200,
+)
+"""Names of files and folders of a study, some of which no archive may have."""
+
+TAGS = ("draft", "Draft", "DRAFT", "v1.", "v1", "v1 ", "%44", "\u00c9t\u00e9", "a/b", "line\nbreak", ".", "=1")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_whatever_is_exported_is_imported_with_the_same_tables(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng, kept, path = random.Random(seed), stored(range(4)), tmp_path / "archive.zip"
+    for tag in rng.sample(TAGS, 4):
+        store.label(kept, tag, note=f"About {tag}")
+    (kept.folder / rng.choice(["tag-Old", "tag-old"])).touch()  # as version 2.0.0 wrote capitals
+    kinds = [f"{rng.choice(['code', 'studies'])}/{number}" for number in range(6)]
+    names = ["/".join([kind, *rng.sample(NAMES, rng.randint(1, 3))]) for kind in kinds]
+    (content := tmp_path / "content").write_text("the same")
+    n_files, left_out = archives.export(path, [kept], dict.fromkeys(names, content))
+    assert all(any(name.startswith(part) for name in names) for part in left_out)
+    monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "empty"))
+    monkeypatch.chdir(path.parent)
+    archives.import_(path, agrees=lambda _: True)
+    received = store.lookup(experiment())
+    assert (received.table().equals(kept.table()), received.tags(), received.notes()) == (
+        True,
+        kept.tags(),
+        kept.notes(),
+    )
+    with zipfile.ZipFile(path) as opened:
+        assert n_files == len(opened.namelist()) == len(names) - len(left_out) + len(kept.paths())
+
+
+def test_what_export_leaves_out_is_named_and_its_limit_is_that_of_import(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (content := tmp_path / "content").write_text("the same")
+    hidden = {f"studies/mine/.hidden/{name}": content for name in "ab"}
+    assert archives.export(archive, [stored(range(4))], hidden) == (2, ["studies/mine/.hidden"])
+    before = archive.read_bytes()
+    with pytest.raises(
+        store.StoreError, match="code/readme: two files, or a file and a folder, must not have the same name"
+    ):
+        archives.export(archive, [stored(range(4))], {"code/readme": content, "code/Readme": content})
+    monkeypatch.setattr(archives, "MAX_FILES", 1)
+    with pytest.raises(store.StoreError, match="at most 1, got 2"):
+        archives.export(archive, [stored(range(4))])
+    assert archive.read_bytes() == before
+
+
+def test_an_archive_of_an_older_version_keeps_tags_that_differ_by_case(archive: Path) -> None:
+    folder = f"runs/{store.signature(experiment())}"
+    forged(archive, lambda contents: contents.update({f"{folder}/tag-{name}": b"" for name in ("Draft", "draft", "é")}))
+    forged(archive, lambda contents: contents.update({f"{folder}/tag-{'A' * 200}": b""}))
+    archives.import_(archive)
+    names = {name.casefold() for name in store.lookup(experiment()).names()}
+    assert {"tag-draft", "tag-%44raft", "tag-%c3%a9"} < names
+    assert store.lookup(experiment()).tags() == ["A" * 200, "Draft", "draft", "é"]
 
 
 FORGED: dict[str, Callable[[Contents], object]] = {
@@ -136,7 +211,7 @@ def test_other_names_are_refused_before_anything_is_unpacked(
 def test_two_entries_with_one_name_are_refused(archive: Path) -> None:
     with zipfile.ZipFile(archive, "a") as opened:
         opened.writestr(opened.namelist()[0], "another")
-    with pytest.raises(store.StoreError, match="the same name"):
+    with pytest.raises(store.StoreError, match="not have the same name"):
         archives.import_(archive)
 
 
@@ -219,6 +294,33 @@ def test_code_that_nobody_can_agree_to_is_a_failure(archive: Path, monkeypatch: 
     stdin.isatty = lambda: True  # type: ignore[method-assign]
     assert call(import_, str(archive))[0] == 0
     assert Path("mine/study.yaml").is_file()
+
+
+def add_claims(archive: Path, content: bytes) -> None:
+    with zipfile.ZipFile(archive, "a") as opened:
+        opened.writestr("studies/pomrl2023/claims.csv", content)
+
+
+def test_verdicts_of_the_sender_are_compared_once_nothing_is_new(archive: Path, empty_outputs: Path) -> None:
+    judged(archive.parent / "sender", {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
+    add_claims(archive, (archive.parent / "sender" / "claims.csv").read_bytes())
+    hint = f"to compare verdicts: pomrl reproduce pomrl2023, then pomrl import {archive}\n"
+    assert call(import_, str(archive))[2].endswith(hint)
+    assert call(import_, str(archive))[2].endswith(hint)  # nothing is judged here yet
+    judged(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS, "Q1.2": HOLDS}})
+    status, out, _ = call(import_, str(archive))
+    assert (status, out.splitlines()[0]) == (0, "Q1.2 under printed: holds, received: does not hold")
+    assert "pomrl2023: Of 2 verdicts and 6 numbers, 1 verdicts" in out
+
+
+@pytest.mark.parametrize("claims", [b"\xff", b"a,b\n1,2,3\n", b"variant,claim\nx,y,z\n", b'a\n"' + b"x" * 200_000])
+def test_verdicts_that_cannot_be_read_are_one_line(claims: bytes, archive: Path, empty_outputs: Path) -> None:
+    add_claims(archive, claims)
+    judged(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS}})
+    assert call(import_, str(archive))[0] == 0
+    status, _, err = call(import_, str(archive))
+    assert (status, err.count("\n")) == (1, 2)
+    assert "studies/pomrl2023/claims.csv: damaged, or written by another version" in err
 
 
 def test_what_is_no_archive_or_too_large_is_refused(archive: Path, tmp_path: Path) -> None:

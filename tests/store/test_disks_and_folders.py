@@ -2,14 +2,18 @@
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from tests.support.computed import call, table
+from tests.support.sample_experiment import stored
+from tests.support.sample_experiment import table as sample_table
 
 from pomrl import store
 from pomrl.commands import run, runs
-from pomrl.store import files
+from pomrl.store import StoredExperiment, archives, files
 
 SMALL = ("runs=60", "T=2", "execution.workers=1")
 
@@ -119,3 +123,77 @@ def test_a_folder_that_cannot_be_read_takes_no_other_experiment_away(monkeypatch
     assert (status, err.count(line), out.count("\n")) == (1, 1, 2)
     status, out, err = call(runs)
     assert (status, err, kept.signature in out, other.signature in out) == (1, line, False, True)
+
+
+@pytest.fixture
+def other_disk(tmp_path: Path) -> Iterator[Path]:
+    shared_memory = Path("/dev/shm")
+    with TemporaryDirectory(dir=shared_memory if shared_memory.is_dir() else tmp_path) as name:
+        yield Path(name)
+
+
+def link_experiment(other_disk: Path) -> StoredExperiment:
+    """Move a stored experiment to another disk, and leave a link to it."""
+    kept = stored(range(4))
+    for path in kept.paths():
+        (other_disk / path.name).write_bytes(path.read_bytes())
+    store.remove(kept)
+    kept.folder.symlink_to(other_disk)
+    return kept
+
+
+def test_an_archive_is_imported_into_a_link_to_another_disk(tmp_path: Path, other_disk: Path) -> None:
+    kept = stored(range(4))
+    archives.export(tmp_path / "sent.zip", [kept])
+    store.remove(kept)
+    store.root().rmdir()
+    store.root().symlink_to(other_disk)
+    archives.import_(tmp_path / "sent.zip")
+    assert kept.table().equals(sample_table(range(4)))
+    assert [path.name for path in other_disk.iterdir()] == [kept.signature]
+
+
+def test_an_archive_extends_a_linked_experiment_in_its_place(tmp_path: Path, other_disk: Path) -> None:
+    kept = stored(range(6))
+    archives.export(tmp_path / "sent.zip", [kept])
+    store.remove(kept)
+    link_experiment(other_disk)
+    archives.import_(tmp_path / "sent.zip")
+    assert StoredExperiment(kept.folder).table().equals(sample_table(range(6)))
+    assert (kept.folder.is_symlink(), len([*other_disk.glob("*.parquet")])) == (True, 1)
+
+
+def test_removal_of_a_linked_experiment_removes_only_the_link(other_disk: Path) -> None:
+    kept = link_experiment(other_disk)
+    status, _, err = call(runs, "sigma=0.01", "--remove", "--yes")
+    assert (status, err) == (0, f"{kept.folder}: only this link is removed; its files stay in {other_disk}\n")
+    assert [*store.root().iterdir()] == []
+    assert len([*other_disk.iterdir()]) == 2
+
+
+def test_a_link_without_its_folder_is_named_and_hides_no_other_experiment(other_disk: Path) -> None:
+    kept = link_experiment(other_disk)
+    for path in other_disk.iterdir():
+        path.unlink()
+    other_disk.rmdir()
+    assert call(run, *SMALL)[0] == 0
+    fault = f"{kept.folder}: the folder of this link is missing; mount its disk, or remove the link\n"
+    status, out, err = call(runs)
+    assert (status, err, out.count("\n")) == (1, fault, 2)
+    assert call(runs, "--verify")[:2] == (1, fault)
+    other_disk.mkdir()
+
+
+def test_remains_of_a_killed_import_are_pruned_unless_in_use(other_disk: Path) -> None:
+    store.root().parent.mkdir()
+    store.root().symlink_to(other_disk)
+    stored(range(4))
+    remains = [store.root() / name for name in (".import-old", ".import-new", ".removed-old")]
+    for folder in remains:
+        (folder / "runs").mkdir(parents=True)
+        (folder / "runs" / ".file.tmp").touch()
+    for folder in (remains[0], remains[2]):
+        os.utime(folder, (0, 0))
+    assert call(runs)[0] == 0
+    assert call(runs, "--prune", "--yes")[0] == 0
+    assert [folder.exists() for folder in remains] == [False, True, False]

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from tests.support.computed import call, plot
 
+from pomrl import store
 from pomrl.commands import run, runs
 
 SMALL = ("T=1", "S=4", "runs=1")
@@ -27,6 +28,24 @@ def test_labels_collect_on_what_is_stored_and_change_neither_signature_nor_bytes
     assert (row["tags"], row["notes"]) == ("2, first", "a remark, with a comma")
     assert call(runs, "--verify")[0] == 0
     assert call(runs, "tag=third")[0] == 1
+
+
+def test_tags_that_differ_by_case_are_two_files_on_any_disk(empty_outputs: Path) -> None:
+    tags = ["Draft", "draft", "v1", "v1 ", "v1."]
+    for tag in tags:
+        call(run, *SMALL, f"+tag='{tag}'")
+    names = {path.name.casefold().rstrip(" .") for path in empty_outputs.glob("runs/*/tag-*")}
+    assert len(names) == len(tags)
+    assert store.all_experiments()[0].tags() == tags
+
+
+def test_a_tag_of_an_older_version_is_read_and_removed(empty_outputs: Path) -> None:
+    call(run, *SMALL, "+tag=Draft")
+    kept = store.all_experiments()[0]
+    (kept.folder / "tag-Draft").touch()
+    assert kept.tags() == ["Draft"]
+    assert call(runs, "tag=Draft", "--untag")[0] == 0
+    assert kept.tags() == []
 
 
 @pytest.mark.parametrize("words", [(), ("-m",)])

@@ -64,7 +64,9 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         assert {"small/own.py", "beside.py"} <= {*said.splitlines()}
         assert "these files belong to the study small; pomrl reproduce small runs their code\n" in said
         assert said.endswith(
-            "3 experiments added, 0 stored already; pomrl runs --recompute 10 recomputes a sample of them\n"
+            "3 experiments added, 0 changed, 0 stored already; "
+            "pomrl runs --recompute 10 recomputes a sample of the stored blocks\n"
+            "to compare verdicts: pomrl reproduce small, then pomrl import study.zip\n"
         )
         before = stored(here)
         assert "2 have the same bytes again, 0 differ, 1 cannot be recomputed" in pomrl("runs", "--recompute", "10")[1]
@@ -74,6 +76,8 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         status, _, said = pomrl("reproduce", "small")
         assert (status, stored(here)) == (0, before), said
         assert "3 of 3 experiments stored already" in said
+        status, out, _ = pomrl("import", "study.zip")
+        assert (status, "small: All 1 verdicts" in out, "agree with the received ones" in out) == (0, True, True)
         recompute = ("runs", "small", "--recompute", "10")
         assert "3 have the same bytes again, 0 differ, 0 cannot be recomputed" in pomrl(*recompute)[1]
 

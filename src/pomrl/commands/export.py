@@ -1,6 +1,7 @@
 """The command `pomrl export`."""
 
 import re
+import warnings
 from collections.abc import Sequence
 from itertools import chain, product
 from pathlib import Path
@@ -14,7 +15,8 @@ from pomrl.configuration.settings import component_classes, data_files, scientif
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study, find, is_study
 from pomrl.results.selection import choose, filters
-from pomrl.store import StoreError, archives
+from pomrl.running.stored_settings import fault_of_settings
+from pomrl.store import StoredExperiment, StoreError, StoreWarning, archives
 from pomrl.store.code_digest import find_module, own_modules
 
 NAME = re.compile(r"(?![0-9a-f]+$)[^=/]+")
@@ -42,17 +44,28 @@ def export(
     if file.suffix != ".zip":
         exit_with(f"{file}: the name of an archive must end with .zip", 2)
     if len(what) == 1 and (is_study(what[0]) or NAME.fullmatch(what[0])):
-        n_experiments, n_files = _export_study(file, find(what[0]))
+        stored, extra_files = _collect_study(find(what[0]))
     else:
-        selection = choose(what, filters(where), None, PUBLISHED.with_options(config_dir))
-        n_experiments, n_files = len(selection.stored), archives.export(file, selection.stored)
+        selection, extra_files = choose(what, filters(where), None, PUBLISHED.with_options(config_dir)), {}
+        stored = _select_valid(selection.stored)
         for line in selection.notes:
             warn(line)
-    warn(f"{number_of(n_experiments, 'experiment')}, {number_of(n_files, 'file')}")
+    n_files, left_out = archives.export(file, stored, extra_files)
+    for name in left_out:
+        warn(f"{name}: left out; names must be printable, without a dot in front or a backslash")
+    warn(f"{number_of(len(stored), 'experiment')}, {number_of(n_files, 'file')}")
     print(file)
 
 
-def _export_study(file: Path, study: Study) -> tuple[int, int]:
+def _select_valid(candidates: Sequence[StoredExperiment]) -> list[StoredExperiment]:
+    faults = {stored: fault_of_settings(stored) for stored in candidates}  # pomrl import would refuse them
+    for fault in filter(None, faults.values()):
+        warnings.warn(fault, StoreWarning, stacklevel=2)
+    return [stored for stored, fault in faults.items() if not fault]
+
+
+def _collect_study(study: Study) -> tuple[list[StoredExperiment], dict[str, Path]]:
+    """Return the stored experiments of a study, and its files by their names in the archive."""
     experiments = {store.lookup(experiment): experiment for experiment in study_experiments(study)}
     stored = [candidate for candidate in experiments if candidate.complete()]
     if not stored:
@@ -61,9 +74,9 @@ def _export_study(file: Path, study: Study) -> tuple[int, int]:
         f"code/{path.as_posix()}": path
         for path in _needed_files(study, [experiments[candidate] for candidate in stored])
     }
-    results = [path for path in study.outputs.rglob("[!.]*") if path.is_file()]
+    results = [path for path in study.outputs.rglob("*") if path.is_file()]
     files |= {f"studies/{study.name}/{path.relative_to(study.outputs).as_posix()}": path for path in results}
-    return len(stored), archives.export(file, stored, files)
+    return stored, files
 
 
 def study_experiments(study: Study) -> list[Experiment]:
@@ -83,17 +96,13 @@ def _needed_files(study: Study, experiments: Sequence[Experiment]) -> list[Path]
     if study.is_shipped or study.is_installed:
         return []
     root, folder = Path.cwd().resolve(), study.folder
-    inside = [path for path in folder.rglob("*") if path.is_file()]
-    code_files = [path for path in inside if not any(map(_is_hidden, path.relative_to(folder).parts))]
-    python = (path.relative_to(folder.parent).with_suffix("") for path in code_files if path.suffix == ".py")
+    code_files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
+    paths = (path.relative_to(folder.parent).with_suffix("").parts for path in code_files if path.suffix == ".py")
+    names = [".".join(parts) for parts in paths if not any(part.startswith(".") for part in parts)]
     classes = chain.from_iterable(component_classes(scientific_settings(experiment)) for experiment in experiments)
-    modules = {*(".".join(path.parts) for path in python), *map(find_module, {*classes})}
+    modules = {*names, *map(find_module, {*classes})}
     modules_beside = {path.resolve() for path in own_modules(modules, importer=study.name).values()}
     files = sorted({*code_files, *modules_beside, *chain.from_iterable(map(data_files, experiments))})
     if outside := [path for path in files if not path.is_relative_to(root) or folder == root]:
         raise ConfigError(f"the current folder must be above all files of the study, got {root} for {outside[0]}")
     return [path.relative_to(root) for path in files]
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".") or name == "__pycache__"

@@ -8,17 +8,22 @@ from typing import Annotated
 from pomrl.commands.terminal import agrees, printable, warn
 from pomrl.configuration.composed import number_of
 from pomrl.configuration.sources import DESCRIPTION
+from pomrl.judging import agreement, judgements
+from pomrl.outputs import outputs
 from pomrl.running.stored_settings import check_settings
 from pomrl.store import archives
+from pomrl.store.merging import Merge
 
 
 def import_(
     file: Annotated[Path, "FILE.zip"], /, *, most: Annotated[float, "GB"] = archives.MAX_BYTES / 1e9, yes: bool = False
 ) -> None:
-    """Check an archive and add its experiments, and its study if you agree.
+    """Check an archive and merge its experiments into the stored ones, and add its study if you agree.
 
-    Stored results do not change. Files of a study are added to this folder only if you agree, because commands run its
-    code. The exit status is 1 if nobody can be asked. Of a damaged archive, nothing is added (exit status 1).
+    Missing runs, tags and notes are added, and damaged files are restored. Nothing changes if the archive is damaged,
+    or if its runs or package versions differ from stored ones (exit status 1). Files of a study are added to this
+    folder only if you agree, because commands run its code. The exit status is 1 if nobody can be asked. If nothing is
+    new, the verdicts of the archive are compared with yours.
 
     Args:
         file: An archive of `pomrl export`.
@@ -36,16 +41,37 @@ def import_(
         status = 0 if is_added or sys.stdin.isatty() else 1
         return is_added
 
-    added, present = archives.import_(file, most * 1e9, is_agreed, check_settings)
-    for folder in added:
-        print(printable(str(folder)))
+    merges = archives.import_(file, most * 1e9, is_agreed, check_settings)
+    changes = _print_changes(merges)
     command = " ".join(["pomrl runs", *added_studies, "--recompute 10"])  # components of a study need its name
-    warn(
-        f"{number_of(len(added), 'experiment')} added, {len(present):,} stored already; "
-        f"{command} recomputes a sample of them"
-    )
+    warn(f"{changes or 'nothing new'}; {command} recomputes a sample of the stored blocks")
+    for study, content in archives.read_results(file, judgements.FILE).items():
+        _compare_verdicts(file, study, content, is_judged=not changes)
     if status:
         raise SystemExit(status)
+
+
+def _print_changes(merges: Sequence[Merge]) -> str:
+    """Print the changed experiments; return their numbers in words, empty if nothing is new."""
+    added = [merge for merge in merges if merge.is_new]
+    extended = [merge for merge in merges if merge.changes() and not merge.is_new]
+    for merge in added:
+        print(printable(str(merge.stored.folder)))
+    for merge in extended:
+        print(printable(f"{merge.stored.folder}: {', '.join(merge.changes())}"))
+    n_same = len(merges) - len(added) - len(extended)
+    counts = f"{number_of(len(added), 'experiment')} added, {len(extended):,} changed, {n_same:,} stored already"
+    return counts if added or extended else ""
+
+
+def _compare_verdicts(file: Path, study: str, content: bytes, *, is_judged: bool) -> None:
+    own = judgements.read(outputs() / "studies" / study)
+    if not (is_judged and own.main):
+        warn(f"to compare verdicts: pomrl reproduce {study}, then pomrl import {file}")
+        return
+    received = judgements.parse(content, Path(f"{file}: studies/{study}/{judgements.FILE}"))
+    result = agreement.compare(own, received, received.variants, other="received")
+    print("\n".join(map(printable, [*result.turned, *result.different, f"{study}: {result}"])))
 
 
 def _agrees(files: Sequence[Path], study: str, *, yes: bool) -> bool:

@@ -171,8 +171,9 @@ def _prune(listed: Sequence[StoredExperiment], *, yes: bool) -> None:
     unused = [stored for stored in listed if (manifest := stored.manifest()) and manifest.is_outdated()]
     for experiment in unused:
         print(f"{experiment.folder}: computed by other code")
-    paths = (path for form in (".*.tmp", "runs/.removed-*") for path in outputs().rglob(form))
-    temporary = [path for path in paths if path.stat().st_mtime < time.time() - ABANDONED_SECONDS]
+    in_links = (path for form in (".removed-*", ".import-*", ".*.tmp", "*/.*.tmp") for path in store.root().glob(form))
+    paths = {*outputs().rglob(".*.tmp"), *in_links}
+    temporary = [path for path in paths if path.lstat().st_mtime < time.time() - ABANDONED_SECONDS]
     _remove(unused, temporary, yes=yes)
 
 
@@ -182,6 +183,8 @@ def _remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *,
     tags = sorted({printable(tag) for experiment in unwanted for tag in experiment.tags()})
     tagged = f" (tags {', '.join(tags)})" if tags else ""
     what = f"{number_of(len(unwanted), 'experiment')}{tagged} with {number_of(runs, 'run')}, {size / 1e6:,.1f} MB"
+    for experiment in (experiment for experiment in unwanted if experiment.folder.is_symlink()):
+        warn(f"{experiment.folder}: only this link is removed; its files stay in {experiment.folder.resolve()}")
     if not (yes or agrees(f"remove {what}?")):
         print(f"{what} would be removed; --yes removes them")
         return

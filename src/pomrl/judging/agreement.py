@@ -69,7 +69,7 @@ def opposite(judgements: Judgements, base: str, variants: Sequence[str]) -> dict
 
 @dataclass(frozen=True)
 class Agreement:
-    """The differences between computed and published judgements."""
+    """The differences between computed judgements and others."""
 
     verdicts: int
     """The number of compared verdicts."""
@@ -81,6 +81,8 @@ class Agreement:
     """A line for each verdict that differs, or is missing on one side."""
     different: Sequence[str]
     """A line for each comparison whose numbers, runs, text or verdict differ."""
+    other: str = "published"
+    """What the other judgements are called."""
 
     @property
     def is_exact(self) -> bool:
@@ -89,17 +91,19 @@ class Agreement:
     def __str__(self) -> str:
         what = f"{self.verdicts} verdicts and {self.numbers:,} numbers"
         if self.is_exact:
-            return f"All {what} agree with the published ones."
+            return f"All {what} agree with the {self.other} ones."
         if not (self.turned or self.different):
-            return f"All {what} agree with the published ones, {self.inexact} of these numbers within {TOLERANCE:g}."
+            return f"All {what} agree with the {self.other} ones, {self.inexact} of these numbers within {TOLERANCE:g}."
         return (
             f"Of {what}, {len(self.turned)} verdicts and the numbers of {len(self.different)} comparisons differ from "
-            "the published ones."
+            f"the {self.other} ones."
         )
 
 
-def compare(computed: Judgements, published: Judgements, variants: Sequence[str]) -> Agreement:
-    """Compare computed with published judgements."""
+def compare(
+    computed: Judgements, published: Judgements, variants: Sequence[str], other: str = "published"
+) -> Agreement:
+    """Compare computed with published or `other` judgements."""
     claims = [
         (f"{id} under {variant}", computed.of(variant).get(id), published.of(variant).get(id))
         for variant in variants
@@ -117,15 +121,16 @@ def compare(computed: Judgements, published: Judgements, variants: Sequence[str]
         numbers=len(numbers),
         inexact=sum(a != b for a, b in numbers),
         turned=[
-            f"{name}: {_verdict(ours)}, published: {_verdict(theirs)}"
+            f"{name}: {_verdict(ours)}, {other}: {_verdict(theirs)}"
             for name, ours, theirs in claims
             if not (ours and theirs and ours.verdict is theirs.verdict)
         ],
         different=[
-            f"{name}, {theirs.compared or ours.compared}: {ours.found}, published: {theirs.found}"
+            f"{name}, {theirs.compared or ours.compared}: {ours.found}, {other}: {theirs.found}"
             for name, ours, theirs in comparisons
             if not is_close(ours, theirs)
         ],
+        other=other,
     )
 
 

@@ -3,6 +3,7 @@
 Columns are the aliases of fields of `Judgement`, then of `Comparison`.
 """
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -208,6 +209,15 @@ def read_published(study: Study) -> Judgements:
     path = study.folder / FILE
     rows = parse_rows(path.read_bytes()) if path.is_file() else []
     return Judgements(_parse(rows, path, list(study.config.variants)))
+
+
+def parse(content: bytes, path: Path) -> Judgements:
+    """Parse a received table; StoreError if it was written by another version."""
+    try:
+        rows = parse_rows(content)
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise _outdated(path, str(error)) from error
+    return Judgements(_parse(rows, path, ()))
 
 
 def _parse(rows: Sequence[dict[str, str]], path: Path, named: Sequence[str]) -> Mapping[str, Mapping[str, Judgement]]:

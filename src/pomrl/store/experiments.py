@@ -107,11 +107,7 @@ def open_experiment(
     if before and not force and _releases(before.versions) == _releases(present) and before.versions != present:
         present = before.versions if gives_same_bytes(stored) else present
     if before and before.versions != present and not force:
-        versions = ", ".join(
-            f"{package} {version}, now {present.get(package)}"
-            for package, version in before.versions.items()
-            if version != present.get(package)
-        )
+        versions = manifests.describe_versions(before.versions, "now", present)
         raise StoreError(
             f"{stored.folder}: runs were computed with other package versions ({versions}); "
             "set force=true to compute them again"
@@ -193,7 +189,7 @@ def label(
     for kind, text in ((manifests.TAG, tag), (manifests.NOTE, note), (manifests.LOOKS, looks_text)):
         if text is not None:
             manifests.add_label(stored.folder, kind, str(text))
-    outdated = [] if without is None else [manifests.label_name(manifests.TAG, str(without))]
+    outdated = [] if without is None else [name for name in stored.names() if manifests.tag_of(name) == str(without)]
     if looks_text:
         present = manifests.label_name(manifests.LOOKS, looks_text)
         outdated += [name for name in stored.names() if name.startswith(manifests.LOOKS) and name != present]
@@ -208,12 +204,15 @@ def complete(stored: StoredExperiment) -> None:
 
 
 def remove(stored: StoredExperiment) -> None:
-    """Remove an experiment's stored files, and keep other files.
+    """Remove an experiment's stored files, and keep other files; of a link, remove only the link.
 
     The folder is renamed first, so that blocks of other processes are removed or kept whole.
     """
     away = root() / f".removed-{stored.signature}-{uuid4().hex[:8]}"
     try:
+        if stored.folder.is_symlink():
+            stored.folder.unlink()  # its files belong to another place
+            return
         stored.folder.rename(away)
     except FileNotFoundError:
         return

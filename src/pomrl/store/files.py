@@ -97,12 +97,6 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def sync_all(folder: Path) -> None:
-    """Flush a folder and all its content."""
-    for path in (*folder.rglob("*"), folder):
-        sync_folder(path)  # works for files too
-
-
 def check_writable(folder: Path) -> None:
     """Raise an OSError with the folder's name unless it is writable."""
     try:

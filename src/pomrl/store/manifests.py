@@ -1,7 +1,7 @@
 """Read and write the description and labels of an experiment.
 
 experiment.json   settings, provenance and a checksum; written once.
-tag-NAME          an empty file; NAME is percent-encoded.
+tag-NAME          an empty file; NAME is percent-encoded, with capitals and a final dot or space.
 note-DIGEST       a remark, named by the digest of its text.
 looks-DIGEST      styles of unpublished options in figures, as JSON
 """
@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -19,8 +20,9 @@ from functools import cache
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
+from string import ascii_lowercase, digits
 from typing import Any, cast
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from pydantic import ConfigDict, TypeAdapter
 
@@ -39,6 +41,9 @@ TAG, NOTE, LOOKS = "tag-", "note-", "looks-"
 
 MAX_NAME_BYTES = 255
 """The longest file name, in bytes."""
+
+_PLAIN = ascii_lowercase + digits + "-._~ "
+"""The characters of a tag's file name. Without capitals, tags are distinct on disks that ignore case."""
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
 
@@ -176,6 +181,15 @@ def decisive_versions() -> dict[str, str]:
     return {package: version(package) for package in DECISIVE}
 
 
+def describe_versions(versions: Mapping[str, str], other: str, other_versions: Mapping[str, str]) -> str:
+    """List packages with two different versions, as `numpy 2.2.0, now 2.4.6` if `other` is `now`."""
+    return ", ".join(
+        f"{package} {version}, {other} {other_versions.get(package)}"
+        for package, version in versions.items()
+        if version != other_versions.get(package)
+    )
+
+
 @cache  # reads a file
 def version(package: str) -> str:
     """Return the installed version of a package."""
@@ -204,12 +218,28 @@ def commit() -> dict[str, Any]:
 
 def label_name(kind: str, text: str) -> str:
     """Return the file name of a label; StoreError if too long."""
-    name = kind + (quote(text, safe=" ") if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
+    name = kind + (_encode(text) if kind == TAG else hashlib.sha256(text.encode()).hexdigest()[:16])
     if len(name) > MAX_NAME_BYTES:
         raise StoreError(
             f"the file name of a tag must have at most {MAX_NAME_BYTES} bytes, got {len(name)}; shorten {text!r}"
         )
     return name
+
+
+def _encode(text: str) -> str:
+    name = "".join(byte if byte in _PLAIN else f"%{ord(byte):02X}" for byte in text.encode().decode("latin-1"))
+    return re.sub(r"[. ]\Z", lambda last: f"%{ord(last[0]):02X}", name)  # Windows drops these
+
+
+def tag_of(name: str) -> str | None:
+    """Return the tag of a file name, or None."""
+    return unquote(name.removeprefix(TAG)) if name.startswith(TAG) else None
+
+
+def portable_name(name: str) -> str:
+    """Return a file name, without capitals if it is an older name of a tag."""
+    present = name if (tag := tag_of(name)) is None else TAG + _encode(tag)
+    return present if len(present) <= MAX_NAME_BYTES else name
 
 
 def add_label(folder: Path, kind: str, text: str) -> None:
@@ -221,9 +251,9 @@ def add_label(folder: Path, kind: str, text: str) -> None:
 
 def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
     """Read the undamaged labels of one kind among file names, sorted."""
-    labels = [name for name in names if name.startswith(kind)]
     if kind == TAG:
-        return sorted(unquote(name.removeprefix(TAG)) for name in labels)
+        return sorted({tag for tag in map(tag_of, names) if tag is not None})
+    labels = [name for name in names if name.startswith(kind)]
     return sorted(files.content(folder / name).decode() for name in labels if not label_fault(folder / name))
 
 

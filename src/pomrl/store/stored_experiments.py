@@ -62,7 +62,7 @@ class StoredExperiment:
 
     def is_there(self) -> bool:
         """Return whether files of the store exist, or the folder is unreadable."""
-        return self._folder_fault() is not None or any(map(is_ours, self.names()))
+        return self.folder_fault() is not None or any(map(is_ours, self.names()))
 
     def files(self) -> list[StoredBlock]:
         blocks = filter(None, map(block_files.parse_name, self.names()))
@@ -92,14 +92,14 @@ class StoredExperiment:
 
     def fault(self) -> str | None:
         """Return why the runs are unusable, or None, without reading blocks."""
-        return self._folder_fault() or self._gap() or self._description_fault()
+        return self.folder_fault() or self._gap() or self._description_fault()
 
     def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
         """List faults of files and lost runs, one line each.
 
         `names` limits the checked columns; `faulty` gives known faults of blocks.
         """
-        if fault := self._folder_fault():
+        if fault := self.folder_fault():
             return [fault]
         try:
             blocks = list((self.faulty_blocks(names) if faulty is None else faulty).values())
@@ -108,9 +108,11 @@ class StoredExperiment:
         labels = (manifests.label_fault(self.folder / name) for name in self.faulty_labels())
         return [*filter(None, [self._description_fault(), *blocks, *labels, self._gap()])]
 
-    def _folder_fault(self) -> str | None:
+    def folder_fault(self) -> str | None:
+        """Return why the folder cannot be read, or None."""
         try:
-            self.names()
+            if not self.names() and self.folder.is_symlink() and not self.folder.exists():
+                return f"{self.folder}: the folder of this link is missing; mount its disk, or remove the link"
         except OSError as error:
             return f"{self.folder}: {error.strerror}"
         return None

@@ -1,0 +1,176 @@
+"""Imports add what is missing to stored experiments, and never lose what is stored."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.support.computed import call
+from tests.support.sample_experiment import add, experiment, table
+
+from pomrl import store
+from pomrl.commands import import_
+from pomrl.store import StoredBlock, StoredExperiment, archives, files
+from pomrl.store.block_files import encode
+
+pytestmark = pytest.mark.usefixtures("empty_outputs")
+
+N_RUNS = 410
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    return table(range(N_RUNS))
+
+
+def stored(rows: pd.DataFrame, n_runs: int, tags: Sequence[str] = ()) -> StoredExperiment:
+    kept = store.open_experiment(experiment())
+    for block in store.divide_into_blocks(n_runs):
+        add(kept, block, rows[rows["run"].isin(block)])
+    store.complete(kept)
+    for tag in tags:
+        store.label(kept, tag, note=f"about {tag}")
+    return kept
+
+
+def archive_of(rows: pd.DataFrame, n_runs: int, path: Path, tags: Sequence[str] = ()) -> Path:
+    """Export runs of an experiment, and remove it from the store."""
+    kept = stored(rows, n_runs, tags)
+    archives.export(path, [kept])
+    store.remove(kept)
+    return path
+
+
+def content(kept: StoredExperiment) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in kept.folder.iterdir()}
+
+
+def flip(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+
+
+def test_a_longer_archive_extends_what_is_stored(rows: pd.DataFrame, tmp_path: Path) -> None:
+    whole = content(stored(rows, N_RUNS, ["theirs"]))
+    path = archive_of(rows, N_RUNS, tmp_path / "long.zip", ["theirs"])
+    kept = stored(rows, 20, ["mine"])
+    status, out, _ = call(import_, str(path))
+    added = "390 runs added to 20 stored, tag theirs added, 1 note added"
+    assert (status, out) == (0, f"{kept.folder}: {added}\n")
+    assert {name: content(kept)[name] for name in whole if name != "experiment.json"}.items() < content(kept).items()
+    assert (kept.tags(), kept.notes()) == (["mine", "theirs"], ["about mine", "about theirs"])
+    assert len([*kept.folder.glob("*.parquet")]) == 3
+    assert kept.faults() == []
+    before = content(kept)
+    assert call(import_, str(path))[2].startswith("nothing new; ")
+    assert content(kept) == before
+
+
+def test_a_shorter_archive_takes_nothing_away(rows: pd.DataFrame, tmp_path: Path) -> None:
+    path, before = archive_of(rows, 7, tmp_path / "short.zip"), content(kept := stored(rows, N_RUNS))
+    assert call(import_, str(path))[2].startswith("nothing new; ")
+    assert content(kept) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("runs-000000-*", "1 damaged block restored"),
+        ("runs-000400-*", "1 damaged block restored"),
+        ("experiment.json", "description restored"),
+        ("note-*", "1 note added"),
+    ],
+)
+def test_damage_is_mended_from_an_archive(name: str, change: str, rows: pd.DataFrame, tmp_path: Path) -> None:
+    path, kept = archive_of(rows, N_RUNS, tmp_path / "backup.zip", ["same"]), stored(rows, N_RUNS, ["same"])
+    flip(next(kept.folder.glob(name)))
+    assert call(import_, str(path))[:2] == (0, f"{kept.folder}: {change}\n")
+    assert kept.faults() == []
+    assert kept.table().equals(rows)
+
+
+def test_runs_that_differ_are_refused_and_nothing_changes(rows: pd.DataFrame, tmp_path: Path) -> None:
+    other = rows.assign(planning_loss=rows["planning_loss"] + (rows["run"] == 3))
+    path, before = archive_of(other, N_RUNS, tmp_path / "other.zip", ["theirs"]), content(kept := stored(rows, 20))
+    status, _, err = call(import_, str(path))
+    assert (status, err.count("\n")) == (1, 1)
+    assert f"runs/{kept.signature}: runs 0 to 19 differ from the stored ones" in err
+    assert content(kept) == before
+
+
+def test_other_package_versions_are_refused_by_name(
+    rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("pomrl.store.experiments.decisive_versions", lambda: {"numpy": "1.0", "scipy": "1.1"})
+        path = archive_of(rows, N_RUNS, tmp_path / "older.zip")
+    before = content(kept := stored(rows, 20))
+    err = call(import_, str(path))[2]
+    versions = kept.read_manifest().versions
+    assert f"(numpy 1.0, stored {versions['numpy']}, scipy 1.1, stored {versions['scipy']})" in err
+    assert content(kept) == before
+
+
+@pytest.mark.parametrize("n_written", range(7))
+def test_a_second_import_completes_a_killed_one(
+    n_written: int, rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, kept = archive_of(rows, N_RUNS, tmp_path / "long.zip", ["theirs"]), stored(rows, 20)
+    write, written = files.write, list[Path]()
+
+    def stop(path: Path, content: bytes) -> None:
+        if len(written) == n_written:
+            raise KeyboardInterrupt
+        written.append(path)
+        write(path, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "write", stop)
+        call(import_, str(path))
+    assert kept.table(20).equals(rows[rows["run"] < 20])
+    archives.import_(path)
+    assert kept.faults() == []
+    assert kept.table().equals(rows)
+    assert kept.tags() == ["theirs"]
+
+
+LENGTHS = (7, 200, 250, N_RUNS)
+
+
+def damage(kept: StoredExperiment, rng: random.Random) -> None:
+    """Lose or flip up to two files but the record of the number of runs."""
+    paths = sorted(path for path in kept.paths() if path.suffix in (".json", ".parquet"))
+    for path in rng.sample(paths, rng.randint(0, 2)):
+        rng.choice([Path.unlink, flip])(path)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_union_of_sound_runs_is_stored(seed: int, rows: pd.DataFrame, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    n_sent, n_stored = rng.choice(LENGTHS), rng.choice(LENGTHS)
+    path = archive_of(rows, n_sent, tmp_path / "sent.zip", rng.sample("abC", 2))
+    kept = stored(rows, n_stored, rng.sample("abC", 2))
+    tags = kept.tags()
+    damage(kept, rng)
+    sound = [block for block in kept.files() if not kept.block_fault(block)]
+    is_unknown = kept.manifest() is None and sound and not any(block.runs.start < n_sent for block in sound)
+    before = content(kept)
+    if is_unknown:
+        with pytest.raises(store.StoreError, match="description is missing or damaged"):
+            archives.import_(path)
+        assert content(kept) == before
+        return
+    archives.import_(path)
+    stops = {block.runs.start: block.runs.stop for block in sound}
+    for block in store.divide_into_blocks(N_RUNS):
+        stop = max(stops.get(block.start, 0), min(block.stop, n_sent))
+        assert stop <= block.start or encode_block(kept, rows, range(block.start, stop)) in kept.files()
+    assert {*kept.tags()} >= {*tags}
+    if n_sent >= n_stored:
+        assert kept.faults() == []
+        assert kept.table().equals(rows[rows["run"] < n_sent])
+    assert [merge.changes() for merge in archives.import_(path)] == [[]]
+
+
+def encode_block(kept: StoredExperiment, rows: pd.DataFrame, runs: range) -> StoredBlock:
+    return StoredBlock.from_content(runs, encode(rows[rows["run"].isin(runs)], kept.signature, runs))
