@@ -56,7 +56,7 @@ class Local(Execution):
         int | None,
         Field(
             ge=1,
-            description="processes; 1: only this one; null: one for each core and each half GiB of available memory, "
+            description="processes; 1: only this one; null: one for each core and half GiB of available memory, "
             "or 1 for little work or in a worker",
         ),
     ] = None
