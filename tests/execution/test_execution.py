@@ -92,10 +92,10 @@ def test_workers_fit_into_the_memory_of_the_control_group(
     folder.mkdir(parents=True)
     (folder / file).write_text(f"{round(gibibytes * 2**30)}\n")
     (tmp_path / "groups").write_text(f"1:cpu:/\n{group}\n")
-    (tmp_path / "memory").write_text("MemAvailable:   90000000 kB\n")
+    (tmp_path / "meminfo").write_text("MemAvailable:   90000000 kB\n")
     monkeypatch.setattr(local, "GROUP_FOLDER", str(tmp_path))
     monkeypatch.setattr(local, "GROUP_FILE", tmp_path / "groups")
-    monkeypatch.setattr(local, "MEMORY_FILE", tmp_path / "memory")
+    monkeypatch.setattr(local, "MEMORY_FILE", tmp_path / "meminfo")
     monkeypatch.setattr(os, "sysconf", lambda name: {"SC_PHYS_PAGES": 2**26, "SC_PAGE_SIZE": 2**12}[name])
     assert processes_on_three_cores(0) == workers
 

@@ -311,7 +311,6 @@ def test_an_unreadable_label_is_refused_and_takes_no_other_away(kind: str, conte
         opened.extractall(store.root().parent)  # as by hand
     for command, words in (
         ("view", ("--once",)),
-        ("plot", ("T=2",)),
         (runs, ("--prune",)),
         (runs, ("--format", "csv")),
     ):

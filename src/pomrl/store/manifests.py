@@ -158,7 +158,7 @@ def _is_class_name(name: Any) -> bool:
 
 
 def is_json(value: Any) -> bool:
-    """Return whether a value can be written as JSON in UTF-8, which has only finite numbers."""
+    """Return whether a value is JSON in UTF-8, with finite numbers."""
     try:
         json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError, RecursionError):
