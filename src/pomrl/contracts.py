@@ -44,6 +44,12 @@ STANDARD_ERRORS = 5.0  # largest distance of a mean of draws from its expectatio
 PLANNER_GAMMAS = np.array([0.0, 0.3, 0.9, 0.99])
 PLANNER_TOLERANCE = 1e-9  # largest loss of a policy, in units of max(1, max |R|) / (1 - gamma)
 
+KEEPS_STATE = "keep no state between calls, and draw only from the given generators"
+"""The remedy for a component with other numbers in a repetition."""
+
+MIXES_RUNS = "compute each run (first axis) only from its own numbers"
+"""The remedy for a component with other numbers for a run alone."""
+
 
 def check_component(component: Component) -> None:
     """Check a component against the contracts of its base class.
@@ -82,13 +88,10 @@ def _check_experiments(component: Any) -> None:
         losses = table["planning_loss"][~is_valid].tolist()[:1]
         _require(is_valid.all(), f"planning losses must be finite and at least 0, got {losses}")
         repetition = tables(problem, [method], range(RUNS))[0]
-        remedy = "keep no state between calls, and draw only from the given generators"
-        _require(repetition.equals(table), "an experiment gives different numbers when it is repeated", remedy)
+        _require(repetition.equals(table), "an experiment gives different numbers when it is repeated", KEEPS_STATE)
         single_runs = pd.concat([tables(problem, [method], [run])[0] for run in range(RUNS)], ignore_index=True)
-        remedy = "compute each run (first axis) only from its own numbers"
-        _require(
-            single_runs.equals(table), f"a run computed alone gives different numbers than among {RUNS} runs", remedy
-        )
+        reason = f"a run computed alone gives different numbers than among {RUNS} runs"
+        _require(single_runs.equals(table), reason, MIXES_RUNS)
 
 
 def _check_fields(component: Any) -> None:

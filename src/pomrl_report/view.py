@@ -111,7 +111,7 @@ def write(table: "pd.DataFrame", *, is_live: bool) -> Path:
 def loss_by_task(signature: str, runs: int) -> dict[str, list[float]] | None:
     """Return the mean loss by task, and half its interval's width.
 
-    `half` is empty for one run. None with a damaged file.
+    `half` is empty for one run. None with a damaged file or losses near the largest number.
     """
     try:
         losses = StoredExperiment(store.root() / signature).mean_losses(runs)[0]
@@ -119,4 +119,8 @@ def loss_by_task(signature: str, runs: int) -> dict[str, list[float]] | None:
         warnings.warn(str(error), StoreWarning, stacklevel=2)
         return None
     half = half_width(losses) if runs > 1 else np.array([])
+    if not (np.isfinite(losses.mean(0)).all() and np.isfinite(half).all()):
+        folder = store.root() / signature
+        warnings.warn(f"{folder}: its losses are too large for the page; left out", StoreWarning, stacklevel=2)
+        return None
     return {"mean": losses.mean(0).round(6).tolist(), "half": half.round(6).tolist()}

@@ -120,3 +120,28 @@ def test_a_folder_with_a_primary_configuration_or_other_groups_is_used(path: str
     file.parent.mkdir(parents=True)
     file.write_text("# @package _global_\nT: 2\n")
     assert call(run, "--config-dir", "other", "dry_run=true")[0] == 0
+
+
+HEAD = b"# @package _global_\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (HEAD + b"T: !!python/object/apply:os.system [exit]\n", "conf/experiment/mine.yaml"),
+        (HEAD + b"T: 3  # caf\xe9\n", "conf/experiment/mine.yaml"),
+        ("# @package _global_\nT: 3\n".encode("utf-16"), "conf/experiment/mine.yaml"),
+        (HEAD + b"T: " + b"[" * 5000 + b"]" * 5000 + b"\n", "conf/experiment/mine.yaml"),
+        (HEAD + b"defaults: [mine]\n", "experiment/mine.yaml"),
+        (HEAD + b"defaults: [{/experiment: mine}]\n", "experiment/mine.yaml"),
+        (HEAD + b"defaults: {experiment: mine}\n", "conf/experiment/mine.yaml"),
+        (HEAD + b"T: 1e400\n", "experiment=mine: T=inf"),
+    ],
+)
+@pytest.mark.parametrize("words", [(), ("-m",)])
+def test_an_unreadable_file_is_named_in_one_line(words: tuple[str, ...], content: bytes, place: str) -> None:
+    Path("conf/experiment").mkdir(parents=True)
+    Path("conf/experiment/mine.yaml").write_bytes(content)
+    status, _, err = call(run, *words, "--config-dir", "conf", "experiment=mine")
+    assert (status, err.count("\n")) == (1, 1)
+    assert place in err

@@ -2,14 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from joblib import delayed
 
-from pomrl.execution import ExecutionError, Local
+from pomrl.execution import ExecutionError, Local, local
 
 pytestmark = pytest.mark.slow
 
@@ -78,3 +81,35 @@ def processes_on_three_cores(workers: int) -> int:
 def test_a_worker_process_starts_no_others_unless_asked() -> None:
     assert processes_on_three_cores(0) == 3
     assert sorted(results(Local(workers=2), processes_on_three_cores, 0, 3)) == [1, 3]
+
+
+@pytest.mark.parametrize(("gibibytes", "workers"), [(0.1, 1), (1.2, 2), (64, 3)])
+@pytest.mark.parametrize(("group", "file"), [("0::/job", "memory.max"), ("4:memory:/job", "memory.limit_in_bytes")])
+def test_workers_fit_into_the_memory_of_the_control_group(
+    gibibytes: float, workers: int, group: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / group.split(":")[1] / "job"
+    folder.mkdir(parents=True)
+    (folder / file).write_text(f"{round(gibibytes * 2**30)}\n")
+    (tmp_path / "groups").write_text(f"1:cpu:/\n{group}\n")
+    (tmp_path / "meminfo").write_text("MemAvailable:   90000000 kB\n")
+    monkeypatch.setattr(local, "GROUP_FOLDER", str(tmp_path))
+    monkeypatch.setattr(local, "GROUP_FILE", tmp_path / "groups")
+    monkeypatch.setattr(local, "MEMORY_FILE", tmp_path / "meminfo")
+    monkeypatch.setattr(os, "sysconf", lambda name: {"SC_PHYS_PAGES": 2**26, "SC_PAGE_SIZE": 2**12}[name])
+    assert processes_on_three_cores(0) == workers
+
+
+LEAKING = """
+from joblib import delayed
+from joblib.externals.loky.backend import resource_tracker
+from pomrl.execution import Local
+
+with Local(workers=2).parallel(100.0) as parallel:
+    list(parallel(delayed(abs)(number) for number in range(2)))
+resource_tracker.register("/no-such-semaphore", "semlock")
+"""
+
+
+def test_semaphores_of_dead_processes_are_removed_without_a_word() -> None:
+    assert subprocess.run([sys.executable, "-c", LEAKING], capture_output=True, check=True).stderr == b""

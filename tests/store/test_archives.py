@@ -4,6 +4,7 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 
 import errno
+import hashlib
 import io
 import json
 import random
@@ -375,7 +376,12 @@ GRID = "pomrl.science.gamma_schedules.Grid"
         ({"estimator": [1]}, {}),
         ({"sigma": {"a": 1}}, {}),
         ({"=1+1": 2}, {}),
+        ({"estimator": {"_target_": "mine.Stranger", "weight": float("inf")}}, {}),
+        ({"estimator": {"_target_": "mine.Stranger", "weights": [{"a": float("nan")}]}}, {}),
+        ({"estimator": {"_target_": "a." * 100_000 + "B"}}, {}),
         ({}, {"start": "yesterday"}),
+        ({}, {"start": "0001-01-01T00:00:00+14:00"}),
+        ({}, {"start": "9999-12-31T23:00:00-14:00"}),
     ],
 )
 def test_settings_of_no_experiment_are_one_line_for_every_command(
@@ -392,3 +398,23 @@ def test_settings_of_no_experiment_are_one_line_for_every_command(
         assert (status, err.count(name)) == (1, 1)
     assert call(runs, "--since", "2020-01-01")[2].count(name) <= 1
     assert call(runs, "--verify")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [("note-", b"caf\xe9"), ("looks-", b"[1]"), ("looks-", b'{"estimator": 3}'), ("looks-", b"[" * 10**5)],
+)
+def test_an_unreadable_label_is_refused_and_takes_no_other_away(kind: str, content: bytes, archive: Path) -> None:
+    name = f"{kind}{hashlib.sha256(content).hexdigest()[:16]}"
+    forged(archive, lambda contents: contents.update({f"{block_in(contents).rpartition('/')[0]}/{name}": content}))
+    status, _, err = call(import_, str(archive))
+    assert (status, err.count("\n"), err.count(name)) == (1, 1, 1)
+    with zipfile.ZipFile(archive) as opened:
+        opened.extractall(store.root().parent)  # as by hand
+    for command, words in (
+        ("view", ("--once",)),
+        (runs, ("--prune",)),
+        (runs, ("--format", "csv")),
+    ):
+        assert call(command, *words)[0] == 0
+    assert name in call(runs, "--verify")[1]

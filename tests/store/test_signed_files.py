@@ -75,10 +75,11 @@ def test_a_data_file_that_does_not_exist_is_one_line(folder: Path) -> None:
     assert f"gamma_schedule.path='nowhere.txt': must be an existing file, got {folder}/nowhere.txt" in said
 
 
-def test_a_field_that_is_no_data_is_one_line(folder: Path) -> None:
+@pytest.mark.parametrize(("value", "got"), [("print", "<built-in"), ("float('inf')", "inf")])
+def test_a_field_that_is_no_data_is_one_line(value: str, got: str, folder: Path) -> None:
     (folder / "mine.py").write_text(
         "from typing import Any\nfrom pomrl.science.gamma_schedules import Fixed\n"
-        "class Mine(Fixed):\n    what: Any = print\n"
+        f"class Mine(Fixed):\n    what: Any = {value}\n"
     )
-    with pytest.raises(ConfigError, match=r"gamma_schedule\.what must be a JSON value .* got <built-in"):
+    with pytest.raises(ConfigError, match=rf"gamma_schedule\.what must be a JSON value .* got {got}"):
         signature("gamma_schedule._target_=mine.Mine")

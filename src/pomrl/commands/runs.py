@@ -3,7 +3,7 @@
 import shutil
 import time
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.study import Study, find, is_study
 from pomrl.outputs import outputs
 from pomrl.results.selection import filters, order
-from pomrl.running.stored_settings import fault_of_settings, from_settings
+from pomrl.running.stored_settings import classes_of_options, fault_of_settings, from_settings
 from pomrl.store import StoredBlock, StoredExperiment, StoreError, files
 from pomrl.store.derived import DerivedFiles
 
@@ -39,6 +39,7 @@ def runs(  # noqa: PLR0913  (a command's options)
     format: Literal["text", "csv", "markdown", "latex"] = "text",
     verify: bool = False,
     recompute: Annotated[int | None, "N"] = None,
+    config_dir: Path | None = None,
     prune: bool = False,
     remove: bool = False,
     tag: Annotated[str | None, "NEW"] = None,
@@ -58,6 +59,7 @@ def runs(  # noqa: PLR0913  (a command's options)
         format: The format of the list (default: text).
         verify: Print a line for each damaged file instead of the list.
         recompute: Recompute N random blocks, and compare their bytes.
+        config_dir: With --recompute, a folder like conf/ with your own options.
         prune: Remove results of other code, and temporary files of killed processes, after asking.
         remove: Remove the listed experiments, after asking.
         tag: Add a tag to the listed experiments.
@@ -66,8 +68,7 @@ def runs(  # noqa: PLR0913  (a command's options)
     """
     actions = {"verify": verify, "recompute": recompute is not None, "prune": prune, "remove": remove}
     requested = [name for name, is_on in {**actions, "tag": tag, "untag": untag}.items() if is_on]
-    if len(requested) > 1:
-        exit_with(f"--{requested[1]} must not be combined with --{requested[0]}; use one of them", 2)
+    _check_options(requested, config_dir)
     add_to_path(Path.cwd())  # to compare the code of components with stored digests
     studies = [find(text) for text in filter if is_study(text)]
     settings = filters([text for text in filter if not is_study(text)])
@@ -80,7 +81,7 @@ def runs(  # noqa: PLR0913  (a command's options)
     if verify:
         raise SystemExit(_verify(listed, whole=is_whole))
     if recompute is not None:
-        raise SystemExit(_recompute(listed, recompute, composed))
+        raise SystemExit(_recompute(listed, recompute, composed, config_dir))
     if remove and is_whole:
         exit_with("--remove must have a filter, such as tag=NAME or --since DATE", 2)
     if prune:
@@ -93,6 +94,13 @@ def runs(  # noqa: PLR0913  (a command's options)
     _write_index(index)
     if not requested:
         show(listed, index if is_whole else None, format)
+
+
+def _check_options(requested: Sequence[str], config_dir: Path | None) -> None:
+    if len(requested) > 1:
+        exit_with(f"--{requested[1]} must not be combined with --{requested[0]}; use one of them", 2)
+    if config_dir and requested != ["recompute"]:
+        exit_with("--config-dir must be combined with --recompute N", 2)
 
 
 def _write_index(index: "pd.DataFrame") -> None:
@@ -143,23 +151,29 @@ def _compose(studies: Sequence[Study]) -> dict[str, Experiment]:
     return {store.signature(experiment): experiment for study in studies for experiment in study_experiments(study)}
 
 
-def _recompute(listed: Sequence[StoredExperiment], number: int, composed: Mapping[str, Experiment]) -> int:
+def _recompute(
+    listed: Sequence[StoredExperiment], number: int, composed: Mapping[str, Experiment], config_dir: Path | None
+) -> int:
     if number < 1:
         exit_with(f"--recompute must be at least 1, got {number}", 2)
     blocks = [(stored, block) for stored in listed for block in stored.blocks()]
     sample = SystemRandom().sample(blocks, min(number, len(blocks)))
-    outcomes = Counter(_compare(stored, block, composed.get(stored.signature)) for stored, block in sample)
+    own_classes = classes_of_options(config_dir) if config_dir else set[str]()
+    outcomes = Counter(_compare(stored, block, composed, own_classes) for stored, block in sample)
     same, differing, unknown = (outcomes[outcome] for outcome in (SAME, DIFFERS, UNKNOWN))
     n_blocks = number_of(len(sample), "block")
     print(f"of {n_blocks}, {same:,} have the same bytes again, {differing:,} differ, {unknown:,} cannot be recomputed")
     return int(same < len(sample))
 
 
-def _compare(stored: StoredExperiment, block: StoredBlock, composed: Experiment | None) -> str:
+def _compare(
+    stored: StoredExperiment, block: StoredBlock, composed: Mapping[str, Experiment], own_classes: Collection[str]
+) -> str:
     from pomrl.running.work import is_recomputed  # slow to import
 
     try:
-        outcome, why = SAME if is_recomputed(stored, block, composed or from_settings(stored)) else DIFFERS, ""
+        experiment = composed.get(stored.signature) or from_settings(stored, own_classes)
+        outcome, why = SAME if is_recomputed(stored, block, experiment) else DIFFERS, ""
     except (StoreError, ConfigError) as error:
         outcome, why = UNKNOWN, f" ({error})"
     if outcome != SAME:

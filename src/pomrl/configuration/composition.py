@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from glob import escape, glob
 from itertools import islice, product
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, ClassVar, NamedTuple, NoReturn, cast
 
 from hydra._internal import defaults_list
 from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
@@ -112,10 +112,24 @@ class _Loaded(NamedTuple):
 
 
 class _Files(CachingConfigRepository):
+    latest: ClassVar[list[str]] = [""]
+    """The name of the latest file, for all copies that Hydra makes."""
+
     def load_config(self, config_path: str) -> ConfigResult | None:
-        if f"config_path={config_path}" not in self.cache and (result := super().load_config(config_path)):
+        self.latest[:] = [config_path]
+        if f"config_path={config_path}" not in self.cache and (result := self._load_named(config_path)):
             result.defaults_list = [default for default in result.defaults_list or [] if not _is_of_hydra(default)]
         return super().load_config(config_path)
+
+    def _load_named(self, config_path: str) -> ConfigResult | None:
+        """Load a file; ConfigError with its name if it is not UTF-8, too deep, or has wrong defaults."""
+        try:
+            return super().load_config(config_path)
+        except (ValueError, RecursionError) as error:
+            paths = [Path(source.path, f"{config_path}.yaml") for source in self.get_sources()]
+            path = next(filter(Path.is_file, paths), config_path)
+            what = "too many nested brackets or levels" if isinstance(error, RecursionError) else error
+            raise ConfigError(f"{path}: {what}") from error
 
 
 def _is_of_hydra(default: InputDefault) -> bool:
@@ -246,7 +260,10 @@ class Composer(ConfigLoaderImpl):
 
     def _load(self, *overrides: str) -> _Loaded:
         parsed = [self._parse(line) for line in overrides]
-        tree = create_defaults_list(self._files, self._config_name, parsed, prepend_hydra=False, skip_missing=False)
+        try:
+            tree = create_defaults_list(self._files, self._config_name, parsed, prepend_hydra=False, skip_missing=False)
+        except RecursionError as error:
+            raise ConfigError(f"{self._files.latest[0]}.yaml: its defaults must not lead back to this file") from error
         values: Values = {}
         for default in tree.defaults:
             merge(values, self._content(str(default.config_path), default.package))

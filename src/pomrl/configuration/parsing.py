@@ -92,8 +92,18 @@ KEYS = (*PROBLEM_KEYS, *REQUEST_KEYS)
 def parse(composed: Composed) -> Experiment:
     """Make the objects of a configuration; ConfigError for a bad key or value.
 
-    `pomrl.science.validation.check_experiment` later checks values against each other.
+    `pomrl.science.validation.check_experiment` later checks values against each other. The message begins with the
+    sweep, whose file may have the value.
     """
+    try:
+        return _parse(composed)
+    except ConfigError as error:
+        if "experiment" in composed.options:
+            raise ConfigError(f"experiment={composed.options['experiment']}: {error}") from error
+        raise
+
+
+def _parse(composed: Composed) -> Experiment:
     values = composed.values
     for key in values:
         if key == "experiment" or (key == READING and isinstance(values[key], dict)):

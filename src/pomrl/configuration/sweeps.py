@@ -7,7 +7,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pomrl.configuration.composed import GROUPS, READING, Composed, ConfigError
+from pomrl.configuration.composed import GROUPS, READING, Composed, ConfigError, UnknownSweepError
 from pomrl.configuration.instances import Instances, name_varied, separate, with_components
 from pomrl.configuration.instances import names as names_of
 from pomrl.configuration.parsing import Experiment, parse
@@ -75,9 +75,10 @@ def sweep(
         ]
         return list(map(Setting, varied, experiments))
     except ConfigError as error:
-        if not name or str(error).startswith(f"experiment={name}"):
+        if not name or isinstance(error, UnknownSweepError):
             raise
-        raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {error}") from error
+        message = str(error).removeprefix(f"experiment={name}: ")
+        raise ConfigError(f"{name}{f', variant {variant.name}' if variant else ''}: {message}") from error
 
 
 def expand(composer: "Composer", overrides: Sequence[str], axes: Axes | None = None) -> list[list[list[str]]]:

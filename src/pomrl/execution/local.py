@@ -13,12 +13,14 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from multiprocessing import parent_process
+from pathlib import Path
 from signal import SIG_IGN, SIGINT, SIGKILL, signal
 from typing import Annotated, Any, TypeVar, cast
 
 import joblib
+from joblib.externals.loky.backend.resource_tracker import ensure_running
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from pydantic import Field
 from threadpoolctl import threadpool_limits
@@ -27,6 +29,18 @@ from pomrl.execution.engine import Execution, ExecutionError, Parallel
 
 SHORT_WORK_SECONDS = 5.0
 """The estimated seconds of work below which starting processes takes longer than it saves."""
+
+WORKER_BYTES = 2**29
+"""The memory of a worker in bytes: the interpreter with its libraries, and runs computed together."""
+
+MEMORY_FILE, GROUP_FILE = Path("/proc/meminfo"), Path("/proc/self/cgroup")
+"""The files with the machine's memory, and with the control groups of this process (on Linux)."""
+
+GROUP_FOLDER = "/sys/fs/cgroup"
+"""The folder of control groups, directly (version 2) or by controller (version 1)."""
+
+WARNINGS = "PYTHONWARNINGS"
+"""The environment variable with the filters of warnings of a new interpreter."""
 
 PR_SET_PDEATHSIG = 1
 """The prctl option of Linux for a signal to a process when its parent ends."""
@@ -42,13 +56,14 @@ class Local(Execution):
         int | None,
         Field(
             ge=1,
-            description="processes; 1: only this one; null: one for each core, or 1 for little work or in a worker",
+            description="processes; 1: only this one; null: one for each core and half GiB of available memory, "
+            "or 1 for little work or in a worker",
         ),
     ] = None
 
     def at_once(self, seconds: float) -> int:
         is_worker = parent_process() is not None  # such as one of hydra/launcher=joblib, which already uses all cores
-        return self.workers or (1 if is_worker or seconds < SHORT_WORK_SECONDS else joblib.cpu_count())
+        return self.workers or (1 if is_worker or seconds < SHORT_WORK_SECONDS else _max_workers())
 
     @contextmanager
     def parallel(self, seconds: float) -> Generator[Parallel]:
@@ -61,12 +76,50 @@ class Local(Execution):
             raise ExecutionError(f"a worker process ended during a computation ({how}){hint}") from error
 
 
+def _max_workers() -> int:
+    return max(1, min(joblib.cpu_count(), available_bytes() // WORKER_BYTES))
+
+
+def available_bytes() -> int:
+    """Return the available memory of the machine, at most the limits of control groups."""
+    amounts = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_group_limits()]
+    with suppress(OSError):  # not on macOS
+        amounts += [int(kB) * 1024 for kB in re.findall(r"MemAvailable: *(\d+) kB", MEMORY_FILE.read_text())]
+    return min(amounts)
+
+
+def _group_limits() -> list[int]:
+    """List the memory limits of this process's control groups, and of the groups above."""
+    limits: list[int] = []
+    groups = re.findall(r"^\d+:(memory|):(.*)$", GROUP_FILE.read_text(), re.MULTILINE) if GROUP_FILE.exists() else []
+    for controller, group in groups:
+        inside = Path(f"{GROUP_FOLDER}/{controller}/{group}")
+        for folder in (inside, *inside.parents):
+            for name in ("memory.max", "memory.limit_in_bytes"):
+                with suppress(OSError, ValueError):  # no such limit, or "max"
+                    limits.append(int((folder / name).read_text()))
+    return limits
+
+
 def processes(number: int) -> Parallel:
     """Return an unordered `joblib.Parallel`; 1 uses no other process."""
+    if number > 1:
+        _start_tracker()
     # joblib restarts a process when its memory has grown, and warns about it.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     options: dict[str, Any] = {"return_as": "generator_unordered", "initializer": _end_with, "initargs": (os.getpid(),)}
     return cast(Any, joblib.Parallel(n_jobs=number, **options))
+
+
+def _start_tracker() -> None:
+    """Start joblib's tracker of semaphores, silent about those of dead processes."""
+    before = os.environ.get(WARNINGS)
+    os.environ[WARNINGS] = ",".join(filter(None, [before, "ignore:resource_tracker"]))
+    ensure_running()
+    if before is None:
+        del os.environ[WARNINGS]
+    else:
+        os.environ[WARNINGS] = before
 
 
 def _end_with(driver: int) -> None:

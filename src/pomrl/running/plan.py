@@ -193,7 +193,18 @@ class BlockPart:
 
 def is_foreign(problem: Problem, method: Method) -> bool:
     """Return whether any component is defined outside the packages of pomrl."""
-    return not all(is_ours(type(component).__module__) for component in components(problem, method).values())
+    return bool(foreign_classes(problem, method))
+
+
+def foreign_classes(problem: Problem, method: Method) -> list[type]:
+    """List the classes of components defined outside the packages of pomrl."""
+    classes = map(type, components(problem, method).values())
+    return [cls for cls in classes if not is_ours(cls.__module__)]
+
+
+def is_first_use(problem: Problem, method: Method, block: range) -> bool:
+    """Return whether a block is the first one of an experiment with user-defined components."""
+    return block.start < store.BLOCK and is_foreign(problem, method)
 
 
 def divide(jobs: Sequence[PlannedExperiment]) -> list[BlockPart]:

@@ -15,6 +15,7 @@ from functools import cache, partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from joblib import delayed
@@ -24,7 +25,7 @@ from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
 from pomrl.execution.local import one_thread
-from pomrl.running.plan import BlockPart, PlannedExperiment, divide, find_unfinished
+from pomrl.running.plan import BlockPart, PlannedExperiment, divide, find_unfinished, is_first_use
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem
@@ -82,7 +83,11 @@ def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None])
         blocks = _Blocks(unfinished, requests)
         if pieces := divide(unfinished):
             versions = Versions.current([job.experiment for job in jobs])
-            calls = (delayed(simulate)(piece, versions, execution.runs_at_a_time) for piece in pieces)
+            calls = (
+                delayed(simulate)(piece, versions, execution.runs_at_a_time)
+                for piece in pieces
+                if not piece.methods.keys() <= blocks.refused
+            )
             with execution.parallel(sum(piece.seconds for piece in pieces)) as parallel:
                 for simulated in parallel(calls):
                     blocks.add(*simulated)
@@ -119,7 +124,9 @@ def simulate(
                 new_tables = tables(piece.problem, methods, runs[i : i + size])
                 for method_tables, table in zip(tables_by_method, new_tables, strict=True):
                     method_tables.append(table)
-        whole = [pd.concat(method_tables, ignore_index=True) for method_tables in tables_by_method]
+            whole = [pd.concat(method_tables, ignore_index=True) for method_tables in tables_by_method]
+            if runs.stop == piece.block.stop:  # one part of a block is enough
+                _check_first_uses(piece, whole)
         return (
             piece.block,
             runs,
@@ -132,6 +139,14 @@ def simulate(
         for signature, method in piece.methods.items():
             outcomes |= simulate(replace(piece, methods={signature: method}), versions, runs_at_a_time)[-1]
         return piece.block, runs, outcomes
+
+
+def _check_first_uses(piece: BlockPart, tables_by_method: Sequence[Any]) -> None:
+    from pomrl.running.first_use import check_first_use  # here, because few experiments need it
+
+    for method, table in zip(piece.methods.values(), tables_by_method, strict=True):
+        if is_first_use(piece.problem, method, piece.block):
+            check_first_use(piece.problem, method, table)
 
 
 def _failure(error: BaseException) -> Failure:
@@ -184,7 +199,10 @@ class _Blocks:
         self.failures: dict[str, Failure] = {}
         self._jobs = {job.stored.signature: job for job in unfinished}
         self._requests = requests
-        self._arrived: defaultdict[tuple[str, range], dict[range, bytes]] = defaultdict(dict)
+        self.refused: set[str] = set()
+        """The signatures of experiments with a failed first block of user-defined components."""
+        self._unproven = {signature for signature, job in self._jobs.items() if _begins_first_use(job)}
+        self._arrived: defaultdict[str, dict[range, dict[range, bytes]]] = defaultdict(dict)
         begun = [signature for signature, job in self._jobs.items() if job.stored.names()]
         for signature in begun:  # refuses other versions before anything is computed
             _begin(self._jobs[signature], requests[signature])
@@ -199,18 +217,32 @@ class _Blocks:
             if isinstance(outcome, Failure):
                 self.failures[signature] = outcome
                 store.log(stored, outcome.traceback)
-                continue
-            arrived = self._arrived[signature, block]
-            arrived[runs] = outcome
-            if sum(map(len, arrived)) == len(block):
-                is_stored = store.add_block(stored, block, self._arrived.pop((signature, block)))
-                what = "stored" if is_stored else "not stored, because earlier runs were removed:"
-                store.log(stored, f"{what} runs {block.start} to {block.stop - 1}")
+                self.refused |= self._unproven & {signature} if block.start < store.BLOCK else set()
+            elif signature not in self.refused:
+                self._arrived[signature].setdefault(block, {})[runs] = outcome
+                self._store(signature)
         self.done += len(runs) * len(outcomes)
+
+    def _store(self, signature: str) -> None:
+        """Store complete blocks; those of unproven components wait for the first one."""
+        stored, arrived = self._jobs[signature].stored, self._arrived[signature]
+        blocks = sorted((block for block in arrived if sum(map(len, arrived[block])) == len(block)), key=min)
+        if signature in self._unproven and not (blocks and blocks[0].start < store.BLOCK):
+            return
+        self._unproven.discard(signature)
+        for block in blocks:
+            is_stored = store.add_block(stored, block, arrived.pop(block))
+            what = "stored" if is_stored else "not stored, because earlier runs were removed:"
+            store.log(stored, f"{what} runs {block.start} to {block.stop - 1}")
 
     def end(self) -> None:
         for job in self._jobs.values():
             store.log(job.stored, "ended")
+
+
+def _begins_first_use(job: PlannedExperiment) -> bool:
+    experiment = job.experiment
+    return any(is_first_use(experiment.problem, experiment.method, block) for block in job.missing[:1])
 
 
 def _begin(job: PlannedExperiment, requests: Sequence[Request]) -> None:

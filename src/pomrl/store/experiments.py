@@ -45,23 +45,12 @@ def signature(experiment: Experiment) -> str:
     if "signature" not in cache:
         settings = scientific_settings(experiment)
         code = code_digest(component_classes(settings))
-        try:
-            cache["signature"] = manifests.compute_signature(settings, schema=SCHEMA_VERSION, code=code)
-        except (TypeError, ValueError) as error:
-            bad = [(key, value) for key, value in flat_settings(settings, {}).items() if not _is_json(value)]
-            key, got = (bad[0][0], f"got {bad[0][1]!r}") if bad else ("a field of a component", str(error))
-            raise ConfigError(
-                f"{key} must be a JSON value (text, a number, a boolean, None or a list), {got}"
-            ) from error
+        for key, value in flat_settings(settings, {}).items():
+            if not manifests.is_json(value):
+                values = "text, a finite number, a boolean, None or a list"
+                raise ConfigError(f"{key} must be a JSON value ({values}), got {value!r}")
+        cache["signature"] = manifests.compute_signature(settings, schema=SCHEMA_VERSION, code=code)
     return cache["signature"]
-
-
-def _is_json(value: Any) -> bool:
-    try:
-        json.dumps(value, sort_keys=True)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def lookup(experiment: Experiment) -> StoredExperiment:

@@ -35,6 +35,8 @@ from pomrl.store.files import SCHEMA_VERSION, StoreError, UnreadableError
 
 DESCRIPTION = "experiment.json"
 
+_REMOVE = "repeat the pomrl run of this experiment to remove it"
+
 _REPAIR = "repeat the pomrl run of this experiment to write it again, or remove the folder"
 
 TAG, NOTE, LOOKS = "tag-", "note-", "looks-"
@@ -44,6 +46,9 @@ MAX_NAME_BYTES = 255
 
 _PLAIN = ascii_lowercase + digits + "-._~ "
 """The characters of a tag's file name. Without capitals, tags are distinct on disks that ignore case."""
+
+MAX_CLASS_NAME = 500
+"""The longest dotted name of a class, in characters; each of its prefixes is looked up."""
 
 _PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "joblib", "hydra-core", "pomrl")
 
@@ -131,7 +136,7 @@ def _read(name: str, _file: int, _time: int) -> Manifest:
         manifest.computed_at()
     except UnreadableError:
         raise
-    except (StoreError, ValueError) as error:  # pydantic raises ValueErrors
+    except (StoreError, ValueError, OverflowError) as error:  # pydantic raises ValueErrors; years 1 and 9999 overflow
         raise StoreError(f"{path}: damaged, or written by another version; {_REPAIR}") from error
     if compute_signature(manifest.settings, schema=manifest.schema, code=manifest.code) != path.parent.name:
         raise StoreError(f"{path}: its settings do not match the signature in the folder name; {_REPAIR}")
@@ -147,9 +152,23 @@ def _is_wellformed(settings: Mapping[str, Any]) -> bool:
         and T > 0
         and "gamma_schedule" in components
         and components.keys() == settings.keys() & {*GROUPS}
-        and all(isinstance(values.get("_target_"), str) for values in components.values())
+        and all(_is_class_name(values.get("_target_")) for values in components.values())
         and all(key.isidentifier() for key in chain(settings, *components.values()))
+        and is_json(settings)
     )
+
+
+def _is_class_name(name: Any) -> bool:
+    return isinstance(name, str) and len(name) <= MAX_CLASS_NAME
+
+
+def is_json(value: Any) -> bool:
+    """Return whether a value is JSON in UTF-8, with finite numbers."""
+    try:
+        json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def write(folder: Path, manifest: Manifest) -> None:
@@ -259,7 +278,18 @@ def read_labels(folder: Path, names: Iterable[str], kind: str) -> list[str]:
 
 def label_fault(path: Path) -> str | None:
     """Return the fault of a label file, or None."""
-    digest = hashlib.sha256(files.content(path)).hexdigest()[:16]
-    if path.name.startswith(TAG) or path.name.endswith(f"-{digest}"):
+    content = files.content(path)
+    if path.name.startswith(TAG):
         return None
-    return f"{path}: its digest does not match its name; repeat the pomrl run of this experiment to remove it"
+    if not path.name.endswith(f"-{hashlib.sha256(content).hexdigest()[:16]}"):
+        return f"{path}: its digest does not match its name; {_REMOVE}"
+    try:
+        content.decode()
+        is_valid = not path.name.startswith(LOOKS) or _is_looks(json.loads(content))
+    except (ValueError, RecursionError):  # not UTF-8, or not JSON
+        is_valid = False
+    return None if is_valid else f"{path}: not a text in UTF-8, or not styles in JSON; {_REMOVE}"
+
+
+def _is_looks(looks: Any) -> bool:
+    return isinstance(looks, dict) and all(isinstance(look, dict) for look in cast(dict[str, Any], looks).values())
