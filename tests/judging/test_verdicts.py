@@ -10,8 +10,8 @@ from tests.support.worlds import BY_ID, heavy_tailed
 
 from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
-from pomrl.judging.estimates import Correlation, Student
-from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range, judge_part
+from pomrl.judging.estimates import Correlation, Skewness, Student
+from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range, decisive, judge_part
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 
@@ -53,7 +53,7 @@ class TestVerdicts:
             refuted = part.estimate.upper < part.above or part.below < part.estimate.lower
             assert (part.verdict() is HOLDS, part.verdict() is NOT) == (holds, refuted)
 
-    @pytest.mark.parametrize(("difference", "is_small"), [(0.03, True), (0.3, False)])
+    @pytest.mark.parametrize(("difference", "is_small"), [(0.06, True), (0.063, False)])
     def test_a_difference_that_holds_below_the_interest_is_small(self, difference: float, is_small: bool):
         noise = np.random.default_rng(0).normal(size=1000)
         judged = judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05)
@@ -83,6 +83,14 @@ class TestVerdicts:
         assert words == ["< 0", "> 0.95", "within ±0.1"]
 
 
+@pytest.mark.parametrize("verdict", [HOLDS, NOT, OPEN])
+def test_the_part_with_least_support_or_clearest_refutation_is_decisive(verdict: Verdict) -> None:
+    p_values = [(0.001, 0.2), (0.02, 0.001), (0.01, 0.01)]
+    parts = [Comparison(verdict=verdict, p_hold=hold, p_refute=refute) for hold, refute in p_values]
+    beside = Comparison(verdict=verdict, p_hold=1.0, p_refute=0.0, is_beside=True)
+    assert decisive([Comparison(verdict=HOLDS, p_hold=0.0), *parts, beside]) is parts[1]
+
+
 class TestDecidingRuns:
     """An undecided claim says how many runs would probably decide it."""
 
@@ -96,6 +104,13 @@ class TestDecidingRuns:
             assert 400 < runs < np.inf
             assert judged_at(value, round(1.2 * runs), part).verdict is not Verdict.UNDECIDED
             assert judged_at(value, round(0.8 * runs), part).verdict is Verdict.UNDECIDED
+
+    @pytest.mark.parametrize("skewness", [-1.0, 1.0])
+    def test_intervals_that_are_wide_on_one_side_need_more_runs(self, skewness: float) -> None:
+        estimate = Student(0.0, 400, 0.004, Skewness(skewness))
+        judged = judge_part(Part("a less b", estimate, below=0.0), 0.001)
+        assert min(-judged.lower, judged.upper) < 0.02 < max(-judged.lower, judged.upper)
+        assert judged.deciding_runs > 400
 
     def test_it_is_said_with_one_digit(self) -> None:
         outcome = JudgedClaim(BY_ID["Q1.1"], 400, 0.001).judge([Part("a less b", student(-0.05, 400), below=0.0)])

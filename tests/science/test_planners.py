@@ -16,7 +16,7 @@ from tests.support.sample_models import (
 from pomrl.science import planners
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
-from pomrl.science.solvers import action_ties, compiled
+from pomrl.science.solvers import action_ties, compiled, relative_values
 from pomrl.science.solvers.input_checks import check_models
 
 every_planner = pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=["policy", "value"])
@@ -75,6 +75,18 @@ def test_value_iteration_loses_no_more_than_its_tolerance():
     rough = ValueIteration(tolerance=0.05).plan(P, R, np.array([0.9]))[:, 0]
     loss = [scaled_error(P[i], R[i], rough[i], 0.9, brute_force_value(P[i], R[i], 0.9)) for i in range(20)]
     assert max(loss) <= 0.05
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, ValueIteration().tolerance, None])
+def test_a_late_reward_is_worth_more_sweeps(tolerance: float | None):
+    """State 0 goes to a reward of 1, or through state 2 to one above 2, which sweeps with gamma = 0.5 show late."""
+    gain = 10.0 * (tolerance or 1e-12)
+    P, R = np.zeros((4, 2, 4)), np.array([0.0, 1.0, 0.0, 2.0 + 2.0 * gain])[:, None].repeat(2, 1)
+    P[0, [0, 1], [1, 2]] = P[1, :, 1] = P[2, :, 3] = P[3, :, 3] = 1.0
+    if tolerance is None:
+        assert relative_values.solve_grid(P, R, np.array([0.5]), 100)[0][0, 0] == 1
+    else:
+        assert ValueIteration(tolerance=tolerance).plan(P[None], R[None], np.array([0.5]))[0, 0, 0] == 1
 
 
 @pytest.mark.parametrize(("S", "without_engine"), [(3, False), (3, True), (40, True)])

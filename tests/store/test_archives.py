@@ -10,6 +10,7 @@ import re
 import resource
 import shutil
 import stat
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -255,6 +256,15 @@ def poisoned(contents: Contents, settings: dict[str, object], provenance: dict[s
     pq.write_table(table.replace_schema_metadata(owner), buffer := io.BytesIO(), compression="zstd")
     contents[f"runs/{signature}/experiment.json"] = json_with_checksum(said)
     contents[f"runs/{signature}/{StoredBlock.from_content(range(4), buffer.getvalue()).name}"] = buffer.getvalue()
+
+
+def test_import_loads_no_class_of_strangers(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stranger.py").write_text("class Stranger: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    forged(archive, lambda contents: poisoned(contents, {"estimator": {"_target_": "stranger.Stranger"}}, {}))
+    assert call(import_, str(archive))[0] == 0
+    assert len(store.all_experiments()) == 1
+    assert "stranger" not in sys.modules
 
 
 GRID = "pomrl.science.gamma_schedules.Grid"
