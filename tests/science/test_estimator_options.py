@@ -10,7 +10,7 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Memory
+from pomrl.science.estimators.memory import Memory, predictive_concentration
 from pomrl.science.estimators.pomrl import Prior, RegularisedLeastSquares
 from pomrl.science.gamma_schedules import Fixed
 
@@ -66,6 +66,16 @@ def test_the_sampling_variance_is_unbiased_where_numbers_of_transitions_differ()
     found = memory.sampling_variance()
     assert np.all(np.abs(found.mean(0) - v) < 4.5 * found.std(0) / np.sqrt(n))
     np.testing.assert_allclose(memory.sampling_noise(), found * (1 + 1 / 2 + 1 / 7) / 3, rtol=1e-12)
+
+
+def test_the_next_model_is_as_far_from_the_average_as_its_concentration_says():
+    n, c, tasks, p = 30_000, 4.0, 3, np.array([0.5, 0.3, 0.2])
+    rng = np.random.default_rng(2)
+    models = rng.dirichlet(c * p, (n, tasks + 1))
+    distance = models[:, 0] - rng.multinomial(M, models[:, 1:]).mean(1) / M
+    one = np.ones((1, 1, 1))
+    concentration = predictive_concentration(c * one[None], tasks * one, M * one).item()
+    np.testing.assert_allclose((distance**2).mean(0), p * (1 - p) / (concentration + 1), rtol=0.03)
 
 
 @pytest.mark.parametrize("samples", ["visits", "m"])
