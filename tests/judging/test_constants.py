@@ -93,9 +93,10 @@ def test_columns_eight_standard_errors_away_are_not_best():
     assert may_be_best(curve).tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("level", [1.0, 1e6])
 @pytest.mark.parametrize(("spread", "is_constant"), [(0.9e-12, True), (1.1e-12, False)])
-def test_a_spread_of_rounding_errors_counts_as_none(spread, is_constant):
-    sample = spread * np.sqrt(99) * np.tile([-1.0, 1.0], 50)
+def test_a_spread_of_rounding_errors_counts_as_none(spread, is_constant, level):
+    sample = level * (1.0 + spread * np.sqrt(99) * np.tile([-1.0, 1.0], 50))
     assert mean_difference(sample, np.zeros(100)).is_constant == is_constant
 
 

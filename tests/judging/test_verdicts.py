@@ -10,10 +10,10 @@ from tests.support.worlds import BY_ID, heavy_tailed
 
 from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
-from pomrl.judging.estimates import Correlation, Skewness, Student
-from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range, decisive, judge_part
+from pomrl.judging.estimates import Correlation, Exact, Skewness, Student
+from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range, combine_verdicts, decisive, judge_part
 
-HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
+HOLDS, NOT, SAME, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE, Verdict.UNDECIDED
 
 
 class TestVerdicts:
@@ -59,6 +59,16 @@ class TestVerdicts:
         judged = judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05)
         assert (judged.verdict, judged.is_small) == (HOLDS, is_small)
         assert judged.found.endswith(" (small: below 2 %)") == is_small
+
+    def test_an_exact_difference_is_never_small(self):
+        assert not judge_part(Part("", Exact(0.01), above=0.0), 0.05).is_small
+
+    @pytest.mark.parametrize(
+        ("parts", "verdict"),
+        [((HOLDS, None), HOLDS), ((HOLDS, OPEN), OPEN), ((OPEN, SAME), SAME), ((SAME, NOT), NOT), ((None,), OPEN)],
+    )
+    def test_one_refuted_part_refutes_and_one_without_difference_shows_none(self, parts, verdict):
+        assert combine_verdicts(parts) is combine_verdicts(parts[::-1]) is verdict
 
     def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
         a, b = self.pairs(0.5)

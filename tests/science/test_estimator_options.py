@@ -54,14 +54,15 @@ def test_each_pair_is_averaged_over_the_tasks_that_visited_it():
     assert memory.counted.min() < 9
 
 
-def test_the_sampling_variance_is_unbiased_where_numbers_of_transitions_differ():
+@pytest.mark.parametrize("m", [1, M])
+def test_the_sampling_variance_is_unbiased_where_numbers_of_transitions_differ(m: int):
     n, c = 30_000, 4.0
     rng = np.random.default_rng(1)
     p = np.array([0.5, 0.3, 0.2])
     memory = Memory.initial(n, S, 1)
     for visits in (1, 2, 7):
         counts = rng.multinomial(visits, rng.dirichlet(c * p, (n, S, 1)))
-        memory = memory.update(Batch.of_counts(counts, M))
+        memory = memory.update(Batch.of_counts(counts, m))
     v = p * (1 - p) * c / (c + 1)
     found = memory.sampling_variance()
     assert np.all(np.abs(found.mean(0) - v) < 4.5 * found.std(0) / np.sqrt(n))

@@ -117,6 +117,13 @@ def test_mse_optimal_estimates_the_transition_variance_where_the_similarity_is_l
     np.testing.assert_allclose(alpha[:, 0, 0], 6 / 7 * v / (v + x), rtol=1e-12)
 
 
+def test_the_variance_of_transitions_is_the_largest_possible_one_without_data():
+    estimator = make(mixing="mse_optimal", prior="known", similarity="welford", start_deviation=0.5)
+    np.testing.assert_allclose(alpha_of(estimator, 1, 5, truth_of_sigma(0.1)), 0.25 / (0.25 + 5 * 0.25))
+    single = memory_of([np.eye(4)[None, :, None]] * 3, m=1)  # one transition from each pair
+    assert (single.sampling_variance() == 0.25).all()
+
+
 # The similarity
 
 
