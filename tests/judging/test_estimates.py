@@ -100,6 +100,8 @@ class TestEstimates:
         found = correlation(lambda m: m, sample)
         # That of a correlation, up to 1.
         assert (found.lower, found.upper) == pytest.approx((theirs.low, 1.0), rel=0.02)
+        mirrored = correlation(lambda m: -m, sample)
+        assert (mirrored.lower, mirrored.upper) == pytest.approx((-1.0, -found.lower))
 
     def test_an_error_that_resamples_do_not_resolve_leaves_every_correlation_possible(self):
         found = correlation(lambda m: m, heavy_tailed(np.random.default_rng(3), 40))

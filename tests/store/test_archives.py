@@ -6,6 +6,7 @@
 import errno
 import io
 import json
+import os
 import re
 import resource
 import shutil
@@ -70,6 +71,15 @@ def test_what_is_exported_is_imported_once(archive: Path) -> None:
     added, _ = archives.import_(archive)
     assert store.load(experiment()).equals(table(range(4)))
     assert archives.import_(archive) == ([], added)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="names of open files are known on Linux only")
+def test_imported_files_are_flushed_before_they_are_added(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[Path] = []
+    monkeypatch.setattr(os, "fsync", lambda file: flushed.append(Path(f"/proc/self/fd/{file}").readlink()))
+    ((added,), _) = archives.import_(archive)
+    assert {path.name for path in (added, *added.iterdir())} < {path.name for path in flushed[:-1]}
+    assert flushed[-1] == store.root()
 
 
 FORGED: dict[str, Callable[[Contents], object]] = {

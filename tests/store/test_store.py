@@ -4,13 +4,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.support.sample_experiment import GAMMAS, add, experiment, stored, table
 
 from pomrl import store
 from pomrl.science.gamma_schedules import Hindsight
-from pomrl.store import block_files
+from pomrl.store import block_files, files
 from pomrl.store.manifests import DECISIVE, decisive_versions
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
@@ -132,6 +133,23 @@ def test_a_block_that_was_removed_meanwhile_is_missing_and_not_damaged() -> None
     block_of(kept).unlink()
     with pytest.raises(store.StoreError, match=f"{block.name}: missing; "):
         block_files.columns(kept.folder, block, ["run"], None)
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_block_with_losses_that_are_not_finite_is_damaged(number: float) -> None:
+    kept = stored(range(10))
+    add(kept, range(10), table(range(10)).assign(planning_loss=number))
+    assert store.find_missing(kept, 10)[0] == [range(10)]
+
+
+def test_a_file_of_more_bytes_than_the_limit_is_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stored(range(10))
+    monkeypatch.setattr(files, "MAX_BYTES", block_of(kept).stat().st_size)
+    assert store.find_missing(kept, 10)[0] == [range(10)]
+
+
+def test_everybody_may_read_what_is_stored() -> None:
+    assert {path.stat().st_mode & 0o777 for path in stored(range(10)).paths()} == {0o644}
 
 
 @pytest.mark.parametrize("runs", ["000010-000005", "0000000-0000009", "00000-00009"])
