@@ -84,6 +84,7 @@ class TestEstimates:
     def test_the_effect_of_interest_is_a_share_of_the_comparator_in_units_of_the_estimate(self):
         loss = np.arange(1.0, 21.0)
         assert less_in_shares(loss, 2 * loss, 4 * loss, "").interest == pytest.approx(0.02 * 2 / 4)
+        assert less(loss, -loss, "").interest == pytest.approx(0.02 * loss.mean())
 
     def test_an_infinite_threshold_is_never_crossed(self):
         found = ratio(np.arange(1.0, 21.0), np.ones(20))

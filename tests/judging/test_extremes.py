@@ -101,6 +101,12 @@ def test_the_p_value_at_an_end_of_a_ratio_is_half_the_error(rng):
             assert len({estimate.p_values(end + shift)[side] > error / 2 for shift in (-1e-14, 1e-14)}) == 2
 
 
+def test_a_column_may_be_best_unless_pairs_show_a_smaller_one(rng):
+    curve = heavy_tailed(rng, 12, 4) + 0.2 * np.arange(4)
+    p = [[mean_difference(x, y).p_values(0.0)[0] for y in curve.T] for x in curve.T]
+    assert p_best(curve) == pytest.approx(np.minimum(1.0, 3 * np.min(p, axis=1)))
+
+
 def test_ends_of_a_ratio_are_found_far_from_its_estimate(rng):
     b, a = np.abs(rng.normal(1.0, 1.2, 12)), rng.random(12)  # the mean of b is nearly 0 within its error
     estimate = ratio(a, b)

@@ -135,10 +135,20 @@ def test_a_block_that_was_removed_meanwhile_is_missing_and_not_damaged() -> None
         block_files.columns(kept.folder, block, ["run"], None)
 
 
-@pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_a_block_with_losses_that_are_not_finite_is_damaged(number: float) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows.assign(planning_loss=np.nan),
+        lambda rows: rows.assign(planning_loss=np.inf),
+        lambda rows: rows.assign(run=rows["run"] + 1),
+        lambda rows: rows[rows["gamma"] > 0.0],
+        lambda rows: pd.concat([rows, rows[(rows["task"] == 1) & (rows["gamma"] == 0.0)]]).sort_values("run"),
+    ],
+    ids=["no numbers", "infinities", "other runs", "fewer discount factors", "more rows"],
+)
+def test_a_block_with_content_of_no_such_runs_is_damaged(change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
     kept = stored(range(10))
-    add(kept, range(10), table(range(10)).assign(planning_loss=number))
+    add(kept, range(10), change(table(range(10))))
     assert store.find_missing(kept, 10)[0] == [range(10)]
 
 
