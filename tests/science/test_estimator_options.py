@@ -1,5 +1,6 @@
 """Options of estimators beyond the paper's: unequal data, starts with a weight, feedback that comes late."""
 
+from dataclasses import replace
 from itertools import repeat
 
 import numpy as np
@@ -52,6 +53,17 @@ def test_each_pair_is_averaged_over_the_tasks_that_visited_it():
         np.testing.assert_allclose(memory.variance("sample")[index], rows.var(0, ddof=1), rtol=0, atol=1e-14)
         np.testing.assert_allclose(memory.variance("population")[index], rows.var(0), rtol=0, atol=1e-14)
     assert memory.counted.min() < 9
+
+
+def test_averages_over_transitions_have_the_variance_of_weighted_tasks():
+    batches, _ = unequal(0, 9)
+    memory = memory_of(batches, replace(Memory.initial(2, S, A), by_transitions=True))
+    weight = np.stack([batch.visits for batch in batches])[..., None] / M
+    rows, total = np.stack([batch.P_bar for batch in batches]), weight.sum(0)
+    mean = (weight * rows).sum(0) / total
+    np.testing.assert_allclose(memory.P_o_hat, mean)
+    unbiased = (weight * (rows - mean) ** 2).sum(0) / (total - (weight**2).sum(0) / total)
+    np.testing.assert_allclose(memory.variance("sample"), unbiased)
 
 
 @pytest.mark.parametrize("m", [1, M])
