@@ -114,6 +114,7 @@ class TestEstimates:
         theirs = [np.corrcoef(stats.rankdata(row), np.arange(7))[0, 1] for row in values]
         np.testing.assert_allclose(rank_correlation(values), theirs)
         assert rank_correlation(np.ones((2, 3))).tolist() == [0.0, 0.0]
+        assert np.isnan(rank_correlation(np.full((1, 3), np.nan)))
 
     def test_runs_that_are_all_alike_leave_no_doubt(self):
         losses = heavy_tailed(np.random.default_rng(5), 20)

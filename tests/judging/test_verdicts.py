@@ -81,6 +81,11 @@ class TestVerdicts:
             assert by_itself([part]) is verdict
             assert by_itself([part, holds]) is OPEN
 
+    def test_the_claimed_parts_share_the_error_of_their_claim(self):
+        claimed = [less(*self.pairs(shift), "") for shift in (0.1, 0.2)]
+        judged = JudgedClaim(BY_ID["Q1.1"], 50, 0.04).judge([*claimed, Part("reported", claimed[0].estimate)])
+        assert (judged.parts[0].lower, judged.parts[0].upper) == claimed[0].estimate.interval(0.02)
+
     def test_false_verdicts_on_a_compound_claim_are_rare(self):
         """All parts are at the very edge of truth: a verdict on the claim is false."""
         rng = np.random.default_rng(6)

@@ -77,6 +77,17 @@ def test_rate_of_the_paper_by_hand(options: dict[str, Any], sigma: float, m: int
     np.testing.assert_allclose(alpha_of(estimator, t, m, truth_of_sigma(sigma)), alpha, rtol=1e-14, atol=0)
 
 
+def test_rate_with_forgetting_counts_the_effective_number_of_past_tasks():
+    estimator = known(mixing="paper", forgetting=0.5)
+    memory, batches = estimator.initial_memory(1, 3, 2), np.random.default_rng(0).dirichlet(np.ones(3), (3, 1, 3, 2))
+    for P_bar in batches:
+        memory = estimator.learn(memory, batch_of(P_bar))
+    t = 1 + (1 + 0.5 + 0.25) ** 2 / (1 + 0.5**2 + 0.25**2)
+    np.testing.assert_allclose(
+        alpha_of(estimator, 4, 5, truth_of_sigma(0.3), memory), 1 / (5 * 0.3**2 * (1 + 1 / t) + 1)
+    )
+
+
 # Rates that minimise the mean squared error
 
 

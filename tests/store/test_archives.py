@@ -131,7 +131,17 @@ def test_an_entry_that_is_no_file_is_refused(archive: Path, kind: int) -> None:
         archives.import_(archive)
 
 
-@pytest.mark.parametrize("name", ["runs/S=4 {}/experiment.json", "runs/{}/run.log", "runs/{}/more/x", "runs", "more/x"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "runs/S=4 {}/experiment.json",
+        "runs/{:.11}/experiment.json",
+        "runs/{}/run.log",
+        "runs/{}/more/x",
+        "runs",
+        "more/x",
+    ],
+)
 def test_other_names_are_refused_before_anything_is_unpacked(
     archive: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
