@@ -36,6 +36,8 @@ def test_an_undecided_mean_says_how_many_runs_it_needs():
     judged = JudgedClaim(BY_ID["Q1.1"], 20).judge(parts)
     assert judged.verdict is Verdict.UNDECIDED
     assert judged.reason == "mean of a: an estimate of this kind must have at least 50 runs, got 20"
+    enough = JudgedClaim(BY_ID["Q1.1"], 50).judge([Part("mean of a", mean(losses(50)), above=losses(50).mean())])
+    assert "too wide to tell" in enough.reason
 
 
 @pytest.mark.parametrize(("runs", "has_drift"), [(99, False), (100, True)])

@@ -102,6 +102,7 @@ FORGED: dict[str, Callable[[Contents], object]] = {
     "a folder and a file": lambda it: it.update({"code/outside/more": b"", "code/outside": b""}),
     "code by itself": lambda it: it.update({"code": b""}),
     "a folder": lambda it: it.update({"code/outside/": b""}),
+    "a line feed": lambda it: it.update({"code/outside\n": b""}),
     "a backslash": lambda it: it.update({"code/x\\..\\outside": b""}),
     "twice but for the case": lambda it: it.update({"code/outside": b"", "code/Outside": b""}),
     "other settings": other_settings,
