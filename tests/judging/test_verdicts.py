@@ -1,6 +1,7 @@
 """Verdicts follow from estimates, on single claims and on all of them together."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from tests.support.worlds import BY_ID, heavy_tailed
 from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
 from pomrl.judging.estimates import Correlation, Exact, Skewness, Student
+from pomrl.judging.study_claims import Basis
 from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range, combine_verdicts, decisive, judge_part
 
 HOLDS, NOT, SAME, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE, Verdict.UNDECIDED
@@ -85,6 +87,11 @@ class TestVerdicts:
         claimed = [less(*self.pairs(shift), "") for shift in (0.1, 0.2)]
         judged = JudgedClaim(BY_ID["Q1.1"], 50, 0.04).judge([*claimed, Part("reported", claimed[0].estimate)])
         assert (judged.parts[0].lower, judged.parts[0].upper) == claimed[0].estimate.interval(0.02)
+
+    def test_claims_that_are_exact_or_not_judged_take_no_share_of_the_error(self):
+        claim = BY_ID["Q1.1"]
+        registry = [claim, claim, replace(claim, sweeps=()), replace(claim, is_judged=False)]
+        assert Basis("", {}, registry, error=0.05).unjudged_outcome(claim).error == 0.05 / 2
 
     def test_false_verdicts_on_a_compound_claim_are_rare(self):
         """All parts are at the very edge of truth: a verdict on the claim is false."""

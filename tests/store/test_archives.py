@@ -94,6 +94,7 @@ FORGED: dict[str, Callable[[Contents], object]] = {
     "hidden code": lambda it: it.update({"code/.profile": b""}),
     "code above": lambda it: it.update({"code/../outside": b""}),
     "code in the store": lambda it: it.update({"code/runs/outside": b""}),
+    "code in the simulations": lambda it: it.update({"code/simulations/outside": b""}),
     "code in the place of a file": lambda it: it.update({"code/archive.zip": b""}),
     "moved": lambda it: it.update({re.sub("runs/.", "runs/f", block_in(it)): it[block_in(it)]}),
     "settings in the name": lambda it: it.update({block_in(it).replace("runs/", "runs/S=4 ", 1): it[block_in(it)]}),
@@ -296,6 +297,7 @@ GRID = "pomrl.science.gamma_schedules.Grid"
     [
         ({"T": "abc"}, {}),
         ({"T": True}, {}),
+        ({"T": 0}, {}),
         ({"gamma_schedule": 3}, {}),
         ({"gamma_schedule": [1]}, {}),
         ({"gamma_schedule": {"gammas": [0.5]}}, {}),
