@@ -16,7 +16,7 @@ def test_weights_of_resamples_are_those_of_runs_that_are_drawn_alike() -> None:
 def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sample = np.random.default_rng(0).normal(size=(400, 3)) @ np.array(
+    sample = np.random.default_rng(0).normal(size=(10, 3)) @ np.array(
         [[1.0, 0.5, 0.0], [0.0, 1.0, -0.7], [0.0, 0.0, 0.2]]
     )
     (draws,) = normal_means(sample, 100_000, 100_000, 0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -215,6 +216,7 @@ def test_a_run_is_not_continued_under_another_version(monkeypatch: pytest.Monkey
 def test_edited_code_gives_another_signature(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = stored(range(10))
     assert not kept.read_manifest().is_outdated()
+    assert replace(kept.read_manifest(), schema=1).is_outdated()
     monkeypatch.setattr("pomrl.store.experiments.code_digest", lambda components: "another")
     monkeypatch.setattr("pomrl.store.manifests.code_digest", lambda components: "another")
     assert store.signature(experiment()) != kept.signature
