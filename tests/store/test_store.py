@@ -53,6 +53,20 @@ def test_a_block_is_never_replaced_by_one_with_fewer_runs() -> None:
     assert stored(range(10), range(5)).complete() == 10
 
 
+def test_a_damaged_longer_block_gives_way_to_a_sound_one() -> None:
+    kept = stored(range(20))
+    _flip(block_of(kept))
+    add(kept, range(10), table(range(10)))
+    assert [block.runs for block in kept.files()] == [range(10)]
+
+
+def test_runs_behind_a_gap_are_not_joined_to_those_before() -> None:
+    kept, runs = stored(range(3)), range(10, 20)
+    encoded = block_files.encode(table(runs), kept.signature, runs)
+    assert not store.add_block(kept, runs, {runs: encoded})
+    assert [block.runs for block in kept.files()] == [range(3)]
+
+
 def test_other_numbers_take_the_place_of_those_of_the_same_runs() -> None:
     kept = stored(range(10))
     add(kept, range(10), table(range(10)).assign(planning_loss=0.0))
@@ -229,6 +243,9 @@ def test_missing_runs_are_an_error_and_not_a_shorter_table() -> None:
         store.load(experiment(), runs=11)
     with pytest.raises(store.StoreError, match="the signature ffff must match one stored experiment"):
         store.by_signature("ffff")
+    store.open_experiment(experiment(sigma=0.02))
+    with pytest.raises(store.StoreError, match="must match one stored experiment, got 2"):
+        store.by_signature("")
 
 
 def test_hindsight_is_chosen_from_the_grid_when_it_is_read() -> None:
