@@ -1,4 +1,5 @@
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,16 +78,19 @@ def test_value_iteration_loses_no_more_than_its_tolerance():
     assert max(loss) <= 0.05
 
 
-@pytest.mark.parametrize("tolerance", [1e-6, ValueIteration().tolerance, None])
-def test_a_late_reward_is_worth_more_sweeps(tolerance: float | None):
+@pytest.mark.parametrize(
+    ("plan", "tolerance"),
+    [
+        (ValueIteration(tolerance=1e-6).plan, 1e-6),
+        (ValueIteration().plan, 1e-12),
+        (lambda P, R, gammas: relative_values.solve_grid(P[0], R[0], gammas, 100)[0][None], 1e-12),
+    ],
+)
+def test_a_late_reward_is_worth_more_sweeps(plan: Callable[..., np.ndarray], tolerance: float):
     """State 0 goes to a reward of 1, or through state 2 to one above 2, which sweeps with gamma = 0.5 show late."""
-    gain = 10.0 * (tolerance or 1e-12)
-    P, R = np.zeros((4, 2, 4)), np.array([0.0, 1.0, 0.0, 2.0 + 2.0 * gain])[:, None].repeat(2, 1)
-    P[0, [0, 1], [1, 2]] = P[1, :, 1] = P[2, :, 3] = P[3, :, 3] = 1.0
-    if tolerance is None:
-        assert relative_values.solve_grid(P, R, np.array([0.5]), 100)[0][0, 0] == 1
-    else:
-        assert ValueIteration(tolerance=tolerance).plan(P[None], R[None], np.array([0.5]))[0, 0, 0] == 1
+    P, R = np.zeros((1, 4, 2, 4)), np.array([[[0.0, 0.0], [1.0, 0.0], [0.0, -1.0], [2.0 + 20.0 * tolerance, 0.0]]])
+    P[0, 0, [0, 1], [1, 2]] = P[0, 1, :, 1] = P[0, 2, :, 3] = P[0, 3, :, 3] = 1.0
+    assert plan(P, R, np.array([0.5]))[0, 0, 0] == 1
 
 
 @pytest.mark.parametrize(("S", "without_engine"), [(3, False), (3, True), (40, True)])
