@@ -15,7 +15,17 @@ from pomrl.judging.comparisons import (
     rank_correlation,
     slope,
 )
-from pomrl.judging.estimates import Skewness, correlation, mean, mean_difference, rate, smooth, without_skew
+from pomrl.judging.estimates import (
+    Skewness,
+    conservative_quantile,
+    conservative_t,
+    correlation,
+    mean,
+    mean_difference,
+    rate,
+    smooth,
+    without_skew,
+)
 from pomrl.judging.minima import ratio
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.result import Result
@@ -70,6 +80,11 @@ class TestEstimates:
     def test_t_corrected_for_drift_grows_with_t(self):
         t = np.linspace(-60.0, 60.0, 2001)
         assert (np.diff(without_skew(t, Skewness(0.0, 0.05).expected(t))) > 0.0).all()
+
+    def test_the_end_of_an_interval_is_where_corrected_t_is_the_quantile(self):
+        skewness = Skewness(0.0, 0.02)
+        end = conservative_quantile(4.0, skewness)
+        assert conservative_t(end, skewness)[0] == pytest.approx(4.0, rel=1e-9)
 
     def test_a_smooth_function_has_the_error_and_the_skewness_of_its_influence(self):
         sample = heavy_tailed(np.random.default_rng(8), 2000)

@@ -101,6 +101,11 @@ def test_the_p_value_at_an_end_of_a_ratio_is_half_the_error(rng):
             assert len({estimate.p_values(end + shift)[side] > error / 2 for shift in (-1e-14, 1e-14)}) == 2
 
 
+def test_a_difference_that_is_constant_but_for_rounding_is_at_its_value(rng):
+    x = rng.random((20, 1))
+    assert minimum_difference(x + 0.3, x + 0.1).p_values(0.2) == (1.0, 1.0)  # 0.3 - 0.1 is less than 0.2
+
+
 def test_a_column_may_be_best_unless_pairs_show_a_smaller_one(rng):
     curve = heavy_tailed(rng, 12, 4) + 0.2 * np.arange(4)
     p = [[mean_difference(x, y).p_values(0.0)[0] for y in curve.T] for x in curve.T]

@@ -13,7 +13,7 @@ from tests.support.computed import call, table
 
 from pomrl import store
 from pomrl.commands import diff, run
-from pomrl.results.comparison import loss_differences
+from pomrl.results.comparison import loss_differences, nearest
 from pomrl.results.intervals import difference
 from pomrl.results.result import Result
 
@@ -44,6 +44,14 @@ def test_intervals_cover_the_true_difference_as_often_as_they_say(paired: bool) 
         interval = difference(common + rng.normal(size=25), common + 0.5 + rng.normal(size=25), paired=paired)
         covered += interval.lower <= 0.5 <= interval.upper
     assert 930 <= covered <= 970
+
+
+def test_the_closest_result_differs_within_components_only() -> None:
+    new, problem, method = (
+        Result({}, settings={"m": m, "estimator.v2": v2, "estimator.lag": lag})
+        for m, v2, lag in ((5, 1.0, 0), (6, 1.0, 0), (5, 0.5, 1))
+    )
+    assert nearest([problem, method], [new]) == [(method, new)]
 
 
 @pytest.mark.parametrize("paired", [True, False])

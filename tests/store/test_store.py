@@ -60,6 +60,13 @@ def test_a_damaged_longer_block_gives_way_to_a_sound_one() -> None:
     assert [block.runs for block in kept.files()] == [range(10)]
 
 
+def test_the_longest_block_of_the_same_runs_is_read() -> None:
+    kept, runs = stored(range(20)), range(10)
+    shorter = block_files.encode(table(runs), kept.signature, runs)
+    (kept.folder / store.StoredBlock.from_content(runs, shorter).name).write_bytes(shorter)
+    assert kept.contiguous() == 20
+
+
 def test_runs_behind_a_gap_are_not_joined_to_those_before() -> None:
     kept, runs = stored(range(3)), range(10, 20)
     encoded = block_files.encode(table(runs), kept.signature, runs)
