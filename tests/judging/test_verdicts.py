@@ -135,7 +135,9 @@ class TestDecidingRuns:
         assert judged.deciding_runs > 400
 
     def test_it_is_rounded_up_to_one_digit(self) -> None:
-        outcome = JudgedClaim(BY_ID["Q1.1"], 400, 0.001).judge([Part("a less b", student(-0.05, 400), below=0.0)])
+        outcome = JudgedClaim(BY_ID["Q1.1"], 400, 0.002).judge(
+            [Part("a less b", student(value, 400), below=0.0) for value in (-0.05, -0.1)]
+        )
         assert outcome.verdict is Verdict.UNDECIDED
         number = re.search(
             r"an interval that is too wide to tell; about (\d),000 runs would probably tell$", outcome.reason
