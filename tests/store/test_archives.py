@@ -25,6 +25,8 @@ from tests.support.sample_experiment import experiment, stored, table
 
 from pomrl import store
 from pomrl.commands import import_, runs
+from pomrl.configuration.composed import ConfigError
+from pomrl.running.stored_settings import from_settings
 from pomrl.running.work import is_recomputed
 from pomrl.store import StoredBlock, archives, block_files, manifests
 from pomrl.store.files import json_with_checksum
@@ -285,7 +287,9 @@ def test_import_loads_no_class_of_strangers(archive: Path, tmp_path: Path, monke
     monkeypatch.syspath_prepend(tmp_path)
     forged(archive, lambda contents: poisoned(contents, {"estimator": {"_target_": "stranger.Stranger"}}, {}))
     assert call(import_, str(archive))[0] == 0
-    assert len(store.all_experiments()) == 1
+    (kept,) = store.all_experiments()
+    with pytest.raises(ConfigError, match="must be recomputed with its study"):
+        from_settings(kept)
     assert "stranger" not in sys.modules
 
 
