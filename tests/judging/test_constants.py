@@ -5,11 +5,12 @@ import pytest
 from scipy import stats
 from tests.support.worlds import BY_ID, GAMMAS, heavy_tailed
 
+from pomrl.judging.agreement import is_close
 from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.comparisons import best_is_between, less, near, no_better, no_worse, on_a_par
 from pomrl.judging.estimates import Student, correlation, mean, mean_difference, smooth
 from pomrl.judging.minima import largest, may_be_best
-from pomrl.judging.verdict import Part, Verdict, judge_part
+from pomrl.judging.verdict import Comparison, Part, Verdict, judge_part
 from pomrl.results.intervals import bootstrap_means, difference, normal_means
 from pomrl.results.result import Result
 
@@ -36,6 +37,8 @@ def test_an_undecided_mean_says_how_many_runs_it_needs():
     judged = JudgedClaim(BY_ID["Q1.1"], 20).judge(parts)
     assert judged.verdict is Verdict.UNDECIDED
     assert judged.reason == "mean of a: an estimate of this kind must have at least 50 runs, got 20"
+    enough = JudgedClaim(BY_ID["Q1.1"], 50).judge([Part("mean of a", mean(losses(50)), above=losses(50).mean())])
+    assert "too wide to tell" in enough.reason
 
 
 @pytest.mark.parametrize(("runs", "has_drift"), [(99, False), (100, True)])
@@ -93,10 +96,16 @@ def test_columns_eight_standard_errors_away_are_not_best():
     assert may_be_best(curve).tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("level", [1.0, 1e6])
 @pytest.mark.parametrize(("spread", "is_constant"), [(0.9e-12, True), (1.1e-12, False)])
-def test_a_spread_of_rounding_errors_counts_as_none(spread, is_constant):
-    sample = spread * np.sqrt(99) * np.tile([-1.0, 1.0], 50)
+def test_a_spread_of_rounding_errors_counts_as_none(spread, is_constant, level):
+    sample = level * (1.0 + spread * np.sqrt(99) * np.tile([-1.0, 1.0], 50))
     assert mean_difference(sample, np.zeros(100)).is_constant == is_constant
+
+
+@pytest.mark.parametrize(("gap", "agree"), [(0.9e-9, True), (2e-9, False)])
+def test_judgements_agree_up_to_digits_of_other_processors(gap, agree):
+    assert is_close(Comparison(estimate=1.0), Comparison(estimate=1.0 + gap)) == agree
 
 
 def test_independent_samples_have_welchs_interval():

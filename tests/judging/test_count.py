@@ -37,7 +37,9 @@ def test_claims_on_every_one_and_most(p_true: list[float], above: float, verdict
 
 def test_one_part_of_two_refutes_a_group_with_twice_its_p_value() -> None:
     parts = [Part("", mean(np.random.default_rng(seed).normal(0.3, size=50)), below=0.0) for seed in range(2)]
-    assert in_more_than(0.5, [parts], "")[0].p_refute == 2 * min(part.p_refute for part in parts)
+    (claimed, *_) = in_more_than(0.5, [parts], "")
+    assert claimed.p_refute == 2 * min(part.p_refute for part in parts)
+    assert claimed.p_hold == max(part.p_hold for part in parts)
 
 
 def test_true_statements_are_rarely_counted_as_false() -> None:

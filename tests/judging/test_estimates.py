@@ -15,7 +15,17 @@ from pomrl.judging.comparisons import (
     rank_correlation,
     slope,
 )
-from pomrl.judging.estimates import correlation, mean, mean_difference, rate, smooth
+from pomrl.judging.estimates import (
+    Skewness,
+    conservative_quantile,
+    conservative_t,
+    correlation,
+    mean,
+    mean_difference,
+    rate,
+    smooth,
+    without_skew,
+)
 from pomrl.judging.minima import ratio
 from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.result import Result
@@ -29,7 +39,8 @@ class TestEstimates:
         theirs = stats.ttest_rel(a, b)
         found = mean_difference(a, b)
         assert (found.lower, found.upper) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
-        assert 2 * min(found.p_values(0.0)[0], found.p_values(0.0)[1]) == pytest.approx(theirs.pvalue)
+        one_sided = [stats.ttest_rel(a, b, alternative=side).pvalue for side in ("greater", "less")]
+        assert found.p_values(0.0) == pytest.approx(one_sided)
 
     @pytest.mark.parametrize("runs", [50, 2000])
     def test_the_ends_of_an_interval_are_where_the_p_values_turn(self, runs):
@@ -66,6 +77,15 @@ class TestEstimates:
         assert c > 0.1
         assert statistic + c * statistic**2 / 3 + c**2 * statistic**3 / 27 + c / 6 == pytest.approx(-t)
 
+    def test_t_corrected_for_drift_grows_with_t(self):
+        t = np.linspace(-60.0, 60.0, 2001)
+        assert (np.diff(without_skew(t, Skewness(0.0, 0.05).expected(t))) > 0.0).all()
+
+    def test_the_end_of_an_interval_is_where_corrected_t_is_the_quantile(self):
+        skewness = Skewness(0.0, 0.02)
+        end = conservative_quantile(4.0, skewness)
+        assert conservative_t(end, skewness)[0] == pytest.approx(4.0, rel=1e-9)
+
     def test_a_smooth_function_has_the_error_and_the_skewness_of_its_influence(self):
         sample = heavy_tailed(np.random.default_rng(8), 2000)
         found, expected = smooth(lambda means: means, sample), mean_difference(sample, np.zeros(2000))
@@ -79,6 +99,7 @@ class TestEstimates:
     def test_the_effect_of_interest_is_a_share_of_the_comparator_in_units_of_the_estimate(self):
         loss = np.arange(1.0, 21.0)
         assert less_in_shares(loss, 2 * loss, 4 * loss, "").interest == pytest.approx(0.02 * 2 / 4)
+        assert less(loss, -loss, "").interest == pytest.approx(0.02 * loss.mean())
 
     def test_an_infinite_threshold_is_never_crossed(self):
         found = ratio(np.arange(1.0, 21.0), np.ones(20))
@@ -95,10 +116,12 @@ class TestEstimates:
         found = correlation(lambda m: m, sample)
         # That of a correlation, up to 1.
         assert (found.lower, found.upper) == pytest.approx((theirs.low, 1.0), rel=0.02)
+        mirrored = correlation(lambda m: -m, sample)
+        assert (mirrored.lower, mirrored.upper) == pytest.approx((-1.0, -found.lower))
 
     def test_an_error_that_resamples_do_not_resolve_leaves_every_correlation_possible(self):
         found = correlation(lambda m: m, heavy_tailed(np.random.default_rng(3), 40))
-        assert found.interval(1e-6) == (-1.0, 1.0)
+        assert found.interval(1.9 / 10_001) == (-1.0, 1.0) != found.interval(2.1 / 10_001)
         assert 0.0 < found.p_values(-1.0)[0] < 2e-4  # though all resamples are above
 
     def test_rank_correlation_is_scipys(self):
@@ -106,6 +129,7 @@ class TestEstimates:
         theirs = [np.corrcoef(stats.rankdata(row), np.arange(7))[0, 1] for row in values]
         np.testing.assert_allclose(rank_correlation(values), theirs)
         assert rank_correlation(np.ones((2, 3))).tolist() == [0.0, 0.0]
+        assert np.isnan(rank_correlation(np.full((1, 3), np.nan)))
 
     def test_runs_that_are_all_alike_leave_no_doubt(self):
         losses = heavy_tailed(np.random.default_rng(5), 20)

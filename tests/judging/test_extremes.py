@@ -101,6 +101,25 @@ def test_the_p_value_at_an_end_of_a_ratio_is_half_the_error(rng):
             assert len({estimate.p_values(end + shift)[side] > error / 2 for shift in (-1e-14, 1e-14)}) == 2
 
 
+def test_a_difference_that_is_constant_but_for_rounding_is_at_its_value(rng):
+    x = rng.random((20, 1))
+    assert minimum_difference(x + 0.3, x + 0.1).p_values(0.2) == (1.0, 1.0)  # 0.3 - 0.1 is less than 0.2
+
+
+def test_a_column_may_be_best_unless_pairs_show_a_smaller_one(rng):
+    curve = heavy_tailed(rng, 12, 4) + 0.2 * np.arange(4)
+    p = [[mean_difference(x, y).p_values(0.0)[0] for y in curve.T] for x in curve.T]
+    assert p_best(curve) == pytest.approx(np.minimum(1.0, 3 * np.min(p, axis=1)))
+
+
+def test_ends_of_a_ratio_are_found_far_from_its_estimate(rng):
+    b, a = np.abs(rng.normal(1.0, 1.2, 12)), rng.random(12)  # the mean of b is nearly 0 within its error
+    estimate = ratio(a, b)
+    lower, upper = estimate.interval(0.001)
+    assert upper - estimate.value > 5 * (estimate.value - lower)
+    assert estimate.p_values(upper)[1] == pytest.approx(0.0005, rel=1e-3)
+
+
 def test_moments_are_those_of_single_sums(rng):
     a, b = heavy_tailed(rng, 600).reshape(2, 100, 3)
     pairs = Pairs.from_samples(a, b[:, :2])
@@ -164,6 +183,11 @@ class TestBestGamma:
         assert estimate.value == pytest.approx(-0.6)
         assert estimate.interval(1e-6) == pytest.approx((-0.6, -0.6))
         assert estimate.p_values(0.0)[1] == 0.0
+
+    def test_gammas_that_differ_by_a_threshold_but_for_rounding_are_at_it(self):
+        grid, curve = np.array([0.1, 0.2, 0.3]), np.ones((20, 3))  # 0.3 - 0.2 is less than 0.1
+        estimate = smaller_best_gamma(grid, curve - [0.0, 0.0, 0.5], curve - [0.0, 0.5, 0.0])
+        assert estimate.p_values(0.1) == (1.0, 1.0)
 
     def test_intervals_and_p_values_agree(self, rng):
         a, b = rng.normal(size=(2, 300, 4)) + np.array([0.1, 0.0, 0.05, 0.2])

@@ -1,6 +1,7 @@
 """Verdicts follow from estimates, on single claims and on all of them together."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from tests.support.worlds import BY_ID, heavy_tailed
 
 from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.comparisons import less, no_better, no_worse, on_a_par
-from pomrl.judging.estimates import Correlation, Student
-from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range, judge_part
+from pomrl.judging.estimates import Correlation, Exact, Skewness, Student
+from pomrl.judging.study_claims import Basis
+from pomrl.judging.verdict import Comparison, Part, Verdict, claimed_range, combine_verdicts, decisive, judge_part
 
-HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
+HOLDS, NOT, SAME, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.NO_DIFFERENCE, Verdict.UNDECIDED
 
 
 class TestVerdicts:
@@ -53,12 +55,22 @@ class TestVerdicts:
             refuted = part.estimate.upper < part.above or part.below < part.estimate.lower
             assert (part.verdict() is HOLDS, part.verdict() is NOT) == (holds, refuted)
 
-    @pytest.mark.parametrize(("difference", "is_small"), [(0.03, True), (0.3, False)])
+    @pytest.mark.parametrize(("difference", "is_small"), [(0.06, True), (0.063, False)])
     def test_a_difference_that_holds_below_the_interest_is_small(self, difference: float, is_small: bool):
         noise = np.random.default_rng(0).normal(size=1000)
         judged = judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05)
         assert (judged.verdict, judged.is_small) == (HOLDS, is_small)
         assert judged.found.endswith(" (small: below 2 %)") == is_small
+
+    def test_an_exact_difference_is_never_small(self):
+        assert not judge_part(Part("", Exact(0.01), above=0.0), 0.05).is_small
+
+    @pytest.mark.parametrize(
+        ("parts", "verdict"),
+        [((HOLDS, None), HOLDS), ((HOLDS, OPEN), OPEN), ((OPEN, SAME), SAME), ((SAME, NOT), NOT), ((None,), OPEN)],
+    )
+    def test_one_refuted_part_refutes_and_one_without_difference_shows_none(self, parts, verdict):
+        assert combine_verdicts(parts) is combine_verdicts(parts[::-1]) is verdict
 
     def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
         a, b = self.pairs(0.5)
@@ -71,6 +83,16 @@ class TestVerdicts:
             assert by_itself([part]) is verdict
             assert by_itself([part, holds]) is OPEN
 
+    def test_the_claimed_parts_share_the_error_of_their_claim(self):
+        claimed = [less(*self.pairs(shift), "") for shift in (0.1, 0.2)]
+        judged = JudgedClaim(BY_ID["Q1.1"], 50, 0.04).judge([*claimed, Part("reported", claimed[0].estimate)])
+        assert (judged.parts[0].lower, judged.parts[0].upper) == claimed[0].estimate.interval(0.02)
+
+    def test_claims_that_are_exact_or_not_judged_take_no_share_of_the_error(self):
+        claim = BY_ID["Q1.1"]
+        registry = [claim, claim, replace(claim, sweeps=()), replace(claim, is_judged=False)]
+        assert Basis("", {}, registry, error=0.05).unjudged_outcome(claim).error == 0.05 / 2
+
     def test_false_verdicts_on_a_compound_claim_are_rare(self):
         """All parts are at the very edge of truth: a verdict on the claim is false."""
         rng = np.random.default_rng(6)
@@ -81,6 +103,14 @@ class TestVerdicts:
     def test_what_is_claimed_in_words(self):
         words = [claimed_range(-np.inf, 0.0), claimed_range(0.95, np.inf), claimed_range(-0.1, 0.1)]
         assert words == ["< 0", "> 0.95", "within ±0.1"]
+
+
+@pytest.mark.parametrize("verdict", [HOLDS, NOT, OPEN])
+def test_the_part_with_least_support_or_clearest_refutation_is_decisive(verdict: Verdict) -> None:
+    p_values = [(0.001, 0.2), (0.02, 0.001), (0.01, 0.01)]
+    parts = [Comparison(verdict=verdict, p_hold=hold, p_refute=refute) for hold, refute in p_values]
+    beside = Comparison(verdict=verdict, p_hold=1.0, p_refute=0.0, is_beside=True)
+    assert decisive([Comparison(verdict=HOLDS, p_hold=0.0), *parts, beside]) is parts[1]
 
 
 class TestDecidingRuns:
@@ -97,12 +127,23 @@ class TestDecidingRuns:
             assert judged_at(value, round(1.2 * runs), part).verdict is not Verdict.UNDECIDED
             assert judged_at(value, round(0.8 * runs), part).verdict is Verdict.UNDECIDED
 
-    def test_it_is_said_with_one_digit(self) -> None:
-        outcome = JudgedClaim(BY_ID["Q1.1"], 400, 0.001).judge([Part("a less b", student(-0.05, 400), below=0.0)])
-        assert outcome.verdict is Verdict.UNDECIDED
-        assert re.search(
-            r"an interval that is too wide to tell; about \d0?,000 runs would probably tell$", outcome.reason
+    @pytest.mark.parametrize("skewness", [-1.0, 1.0])
+    def test_intervals_that_are_wide_on_one_side_need_more_runs(self, skewness: float) -> None:
+        estimate = Student(0.0, 400, 0.004, Skewness(skewness))
+        judged = judge_part(Part("a less b", estimate, below=0.0), 0.001)
+        assert min(-judged.lower, judged.upper) < 0.02 < max(-judged.lower, judged.upper)
+        assert judged.deciding_runs > 400
+
+    def test_it_is_rounded_up_to_one_digit(self) -> None:
+        outcome = JudgedClaim(BY_ID["Q1.1"], 400, 0.002).judge(
+            [Part("a less b", student(value, 400), below=0.0) for value in (-0.05, -0.1)]
         )
+        assert outcome.verdict is Verdict.UNDECIDED
+        number = re.search(
+            r"an interval that is too wide to tell; about (\d),000 runs would probably tell$", outcome.reason
+        )
+        assert number
+        assert 0 <= 1000 * int(number[1]) - outcome.parts[0].deciding_runs < 1000
 
     def test_a_rank_correlation_has_no_such_number(self) -> None:
         estimate = Correlation(0.5, 1000, np.linspace(-0.5, 1.0, 999))

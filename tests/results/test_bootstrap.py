@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pomrl.results.intervals import bootstrap_weights, normal_means
+from pomrl.results.intervals import bootstrap_weights, normal_means, percentile
 
 
 def test_weights_of_resamples_are_those_of_runs_that_are_drawn_alike() -> None:
@@ -16,7 +16,7 @@ def test_weights_of_resamples_are_those_of_runs_that_are_drawn_alike() -> None:
 def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    sample = np.random.default_rng(0).normal(size=(400, 3)) @ np.array(
+    sample = np.random.default_rng(0).normal(size=(10, 3)) @ np.array(
         [[1.0, 0.5, 0.0], [0.0, 1.0, -0.7], [0.0, 0.0, 0.2]]
     )
     (draws,) = normal_means(sample, 100_000, 100_000, 0)
@@ -25,3 +25,8 @@ def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors
     monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (eigh(matrix)[0], eigh(matrix)[1] * [1.0, -1.0, -1.0]))
     (flipped,) = normal_means(sample, 100_000, 100_000, 0)
     np.testing.assert_allclose(flipped, draws, atol=1e-12)
+
+
+def test_percentile_intervals_leave_out_two_and_a_half_percent_on_each_side() -> None:
+    interval = percentile(0.0, np.linspace(0.0, 1.0, 1001))
+    assert (interval.lower, interval.upper) == pytest.approx((0.025, 0.975))

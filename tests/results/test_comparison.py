@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from tests.support.computed import call, table
 
 from pomrl import store
 from pomrl.commands import diff, run
-from pomrl.results.comparison import loss_differences
+from pomrl.results.comparison import loss_differences, nearest
 from pomrl.results.intervals import difference
 from pomrl.results.result import Result
 
@@ -43,6 +44,28 @@ def test_intervals_cover_the_true_difference_as_often_as_they_say(paired: bool) 
         interval = difference(common + rng.normal(size=25), common + 0.5 + rng.normal(size=25), paired=paired)
         covered += interval.lower <= 0.5 <= interval.upper
     assert 930 <= covered <= 970
+
+
+def test_the_closest_result_differs_within_components_only() -> None:
+    new, problem, method = (
+        Result({}, settings={"m": m, "estimator.v2": v2, "estimator.lag": lag})
+        for m, v2, lag in ((5, 1.0, 0), (6, 1.0, 0), (5, 0.5, 1))
+    )
+    assert nearest([problem, method], [new]) == [(method, new)]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("runs", [2, 30])
+def test_a_difference_from_a_constant_has_students_interval(runs: int, paired: bool) -> None:
+    sample = np.random.default_rng(0).normal(size=runs)
+    theirs = stats.ttest_1samp(sample, 0.0).confidence_interval()
+    interval = difference(np.zeros(runs), sample, paired=paired)
+    assert (interval.lower, interval.upper) == pytest.approx((theirs.low, theirs.high))
+
+
+def test_a_large_difference_that_varies_by_rounding_has_no_width() -> None:
+    interval = difference(np.zeros(30), 1e6 + 1e-7 * np.tile([-1.0, 1.0], 15), paired=True)
+    assert interval.lower == interval.upper
 
 
 def test_diff_says_what_differs_and_experiments_that_share_a_difference_stand_together() -> None:

@@ -51,3 +51,9 @@ def test_in_hindsight_each_half_of_the_runs_chooses_for_the_other() -> None:
     losses = Result.of_losses(loss, GAMMAS)
     np.testing.assert_array_equal(losses.in_hindsight("each_task", "population").regret, [1.0] * 4)
     np.testing.assert_array_equal(losses.in_hindsight("each_task", "per_run").regret, [0.0] * 4)
+
+
+def test_the_minimum_loss_is_at_the_best_gamma_of_each_task() -> None:
+    loss = np.ones((4, 2, 4))
+    loss[:, 0, 1] = loss[:, 1, 2] = 0.0
+    assert (Result.of_losses(loss, GAMMAS).minimum == 0.0).all()

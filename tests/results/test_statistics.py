@@ -1,8 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
-from pomrl.results.intervals import band, best_gamma, best_gamma_band
+from pomrl.results.intervals import band, best_gamma, best_gamma_band, half_width
 
 
 def table(losses, gammas, **settings) -> pd.DataFrame:
@@ -20,6 +21,15 @@ class TestBand:
         assert one == pytest.approx({"task": 1, "mean": 3.0, "lower": 3.0 - sd, "upper": 3.0 + sd, "n": 4})
         (one,) = band(frame, ["task"], kind="se").to_dict("records")
         assert one == pytest.approx({"task": 1, "mean": 3.0, "lower": 3.0 - sd / 2, "upper": 3.0 + sd / 2, "n": 4})
+
+    def test_confidence_bands_are_students(self):
+        sample = np.random.default_rng(0).normal(size=(7, 1))
+        low, high = stats.ttest_1samp(sample[:, 0], 0.0).confidence_interval()
+        assert 2 * half_width(sample) == pytest.approx(high - low)
+        assert band(table(sample, [0.9], task=1), ["task"], kind="ci")[["lower", "upper"]].to_numpy() == pytest.approx(
+            np.array([[low, high]])
+        )
+        assert np.isnan(half_width(sample[:1])).all()
 
     def test_never_over_tasks(self):
         frame = pd.concat([table([[1.0], [2.0]], [0.9], task=task) for task in (1, 2)])
@@ -43,3 +53,9 @@ class TestBestGammaBand:
         bands = best_gamma_band(frame, ["task"])
         deviation = ((bands["upper"] - bands["lower"]) / 2).item()
         assert deviation == pytest.approx(0.8 * np.sqrt(3) / 4, rel=0.1)
+
+    def test_intervals_contain_gamma_star(self):
+        gammas = np.arange(201) / 201
+        losses = (np.arange(201)[:, None] + np.arange(201)) % 201  # all means tie, and a resample chooses any
+        (one,) = best_gamma_band(table(losses, gammas, task=1), ["task"], kind="ci").to_dict("records")
+        assert one["mean"] == one["upper"] == gammas[-1]

@@ -13,7 +13,7 @@ from tests.support.sample_models import models_with_equal_actions, models_with_t
 from pomrl.models import sparse_models
 from pomrl.models.planning import from_arrays
 from pomrl.science import planners
-from pomrl.science.mdp import MAX_GAMMA_EVAL, Criterion, LossNorm, optimal_value, planning_loss
+from pomrl.science.mdp import MAX_GAMMA_EVAL, Criterion, LossNorm, loss_error, optimal_value, planning_loss
 from pomrl.science.planners import BackwardInduction, PolicyIteration, ValueIteration
 from pomrl.science.solvers import action_ties, compiled, evaluation, policy_stacks, relative_values, sparse
 from pomrl.science.solvers.evaluation import distinct_policy_values
@@ -186,6 +186,20 @@ def test_planning_of_tied_models_ends_with_the_best_values(kind: str, way: str, 
         for gamma, policy in zip(factors, policies, strict=True):
             best = exact_best_value(P_i, R_i, gamma)
             assert (1.0 - gamma) * lost(P_i, R_i, policy, gamma, best) <= 1e-12 * float(np.abs(best).max())
+
+
+@pytest.mark.parametrize("way", ["as it chooses itself", "NumPy", "LAPACK", "factorised", "BiCGSTAB"])
+@pytest.mark.parametrize(("gain", "is_better"), [(0.9e-12, False), (1.1e-12, True)])
+def test_actions_and_values_tie_up_to_one_part_in_10_to_the_12(way: str, gain: float, is_better: bool) -> None:
+    """State 0 goes to a reward of 1 or of 1 + gain, for ever."""
+    P, R = np.zeros((1, 3, 2, 3)), np.array([[[0.0, 0.0], [1.0, 1.0], [1.0 + gain, 1.0 + gain]]])
+    P[0, 0, [0, 1], [1, 2]] = P[0, 1, :, 1] = P[0, 2, :, 2] = 1.0
+    policy = plan(way, P, R, (0.9,))
+    assert policy[0, 0, 0] == is_better
+    with patched(*WAYS[way]):
+        V = optimal_value(P, R, 0.9)
+        assert (planning_loss(P, R, policy, 0.9, (1.0 + gain) * V).item() > 0.0) == is_better
+    assert loss_error(0.9) == pytest.approx(1e-12 / (1.0 - 0.9) ** 2)
 
 
 @every_way

@@ -1,5 +1,6 @@
 """Options of estimators beyond the paper's: unequal data, starts with a weight, feedback that comes late."""
 
+from dataclasses import replace
 from itertools import repeat
 
 import numpy as np
@@ -10,7 +11,7 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.science.algorithm import pomrl
 from pomrl.science.data import Batch, Batches
 from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.estimators.memory import Memory
+from pomrl.science.estimators.memory import Memory, predictive_concentration
 from pomrl.science.estimators.pomrl import Prior, RegularisedLeastSquares
 from pomrl.science.gamma_schedules import Fixed
 
@@ -54,18 +55,40 @@ def test_each_pair_is_averaged_over_the_tasks_that_visited_it():
     assert memory.counted.min() < 9
 
 
-def test_the_sampling_variance_is_unbiased_where_numbers_of_transitions_differ():
+def test_averages_over_transitions_have_the_variance_of_weighted_tasks():
+    batches, _ = unequal(0, 9)
+    memory = memory_of(batches, replace(Memory.initial(2, S, A), by_transitions=True))
+    weight = np.stack([batch.visits for batch in batches])[..., None] / M
+    rows, total = np.stack([batch.P_bar for batch in batches]), weight.sum(0)
+    mean = (weight * rows).sum(0) / total
+    np.testing.assert_allclose(memory.P_o_hat, mean)
+    unbiased = (weight * (rows - mean) ** 2).sum(0) / (total - (weight**2).sum(0) / total)
+    np.testing.assert_allclose(memory.variance("sample"), unbiased)
+
+
+@pytest.mark.parametrize("m", [1, M])
+def test_the_sampling_variance_is_unbiased_where_numbers_of_transitions_differ(m: int):
     n, c = 30_000, 4.0
     rng = np.random.default_rng(1)
     p = np.array([0.5, 0.3, 0.2])
     memory = Memory.initial(n, S, 1)
     for visits in (1, 2, 7):
         counts = rng.multinomial(visits, rng.dirichlet(c * p, (n, S, 1)))
-        memory = memory.update(Batch.of_counts(counts, M))
+        memory = memory.update(Batch.of_counts(counts, m))
     v = p * (1 - p) * c / (c + 1)
     found = memory.sampling_variance()
     assert np.all(np.abs(found.mean(0) - v) < 4.5 * found.std(0) / np.sqrt(n))
     np.testing.assert_allclose(memory.sampling_noise(), found * (1 + 1 / 2 + 1 / 7) / 3, rtol=1e-12)
+
+
+def test_the_next_model_is_as_far_from_the_average_as_its_concentration_says():
+    n, c, tasks, p = 30_000, 4.0, 3, np.array([0.5, 0.3, 0.2])
+    rng = np.random.default_rng(2)
+    models = rng.dirichlet(c * p, (n, tasks + 1))
+    distance = models[:, 0] - rng.multinomial(M, models[:, 1:]).mean(1) / M
+    one = np.ones((1, 1, 1))
+    concentration = predictive_concentration(c * one[None], tasks * one, M * one).item()
+    np.testing.assert_allclose((distance**2).mean(0), p * (1 - p) / (concentration + 1), rtol=0.03)
 
 
 @pytest.mark.parametrize("samples", ["visits", "m"])

@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from pomrl.science.data import Batch, Trajectories
-from pomrl.science.estimators.estimator import Belief
-from pomrl.science.exploration import Exploration, explorations
+from pomrl.science.estimators.estimator import Belief, Truth
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
+from pomrl.science.exploration import Exploration, believe, explorations
 from pomrl.science.planners import PolicyIteration
 
 GREEDY = Trajectories(behaviour="epsilon_greedy", epsilon=0.0, length=6)
@@ -17,6 +19,14 @@ def exploration(data: Trajectories, n: int = 3, m: int = 4) -> Exploration:
     P, R = rng.dirichlet(np.ones(4), (1, n, 4, 2)), rng.random((1, n, 4, 2))
     (task,) = explorations(data, [np.random.default_rng(run) for run in range(n)], P, R, m, 0.9)
     return task
+
+
+@pytest.mark.parametrize(("alpha", "weight"), [(0.0, 1.0), (0.75, 3.0), (1.0, 1e6)])
+def test_a_prior_is_worth_its_transitions_up_to_a_million(alpha: float, weight: float):
+    batch = Batch.of_counts(np.full((1, 2, 1, 2), 3), 6)
+    estimator, truth = RegularisedLeastSquares(mixing=alpha, prior="known"), Truth(batch.P_bar, batch.P_bar)
+    belief = believe((estimator, 2, estimator.initial_memory(1, 2, 1), truth), batch)
+    np.testing.assert_allclose(belief.concentration, weight + 6)
 
 
 def test_all_trajectories_have_their_length_and_are_known_one_after_the_other():

@@ -24,6 +24,7 @@ def test_constant_of_the_regret_bound_by_hand():
     deviation = np.array([0.0, 0.5])
     np.testing.assert_allclose(regret_constant(1, 4, deviation), [0.5, 0.75], rtol=1e-14)
     np.testing.assert_allclose(regret_constant(4, 4, deviation), [0.25, 0.5], rtol=1e-14)
+    np.testing.assert_allclose(regret_constant(4, 4, deviation, "notebook"), [0.75, 0.75], rtol=1e-14)
     np.testing.assert_allclose(regret_constant(9, 25, deviation), [1 / 15, (0.7 / 3 + 6.25 / 5) / 7.25], rtol=1e-14)
 
 

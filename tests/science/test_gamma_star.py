@@ -9,7 +9,7 @@ import pytest
 from pomrl.results.intervals import best_gamma
 from pomrl.results.result import Result
 from pomrl.science.gamma_schedules import Hindsight, HindsightChoice, Scope
-from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, best_index, in_hindsight, minimising
+from pomrl.science.gamma_star import best_index, in_hindsight, minimising
 
 GRID = [0.0, 0.2, 0.4, 0.6, 0.8, 0.9]
 GAMMAS = np.array(GRID)
@@ -68,11 +68,11 @@ def test_everything_that_chooses_gamma_star_agrees_where_two_gammas_plan_alike()
 
 def test_the_tolerance_is_relative_to_losses_above_one():
     for scale in (1.0, 1e6):
-        apart = scale * np.array([1.0, 1.0 + 0.5 * MEAN_TIE_TOLERANCE, 1.0 + 2 * MEAN_TIE_TOLERANCE])
+        apart = scale * np.array([1.0, 1.0 + 0.9e-12, 1.0 + 1.1e-12])
         assert best_index(apart) == 1
     assert best_index(np.array([1e6, 3.0, 3.0 + 1e-9, 4.0])) == 2  # where others are large, so are rounding errors
-    assert best_index(np.array([100.0, 3.0, 3.0 + 1e-9, 4.0])) == 1
-    assert best_index(np.array([0.0, 0.5 * MEAN_TIE_TOLERANCE, 2 * MEAN_TIE_TOLERANCE])) == 1
+    assert best_index(np.array([100.0, 3.0, 3.0 + 5e-12, 4.0])) == 1
+    assert best_index(np.array([0.0, 0.9e-12, 1.1e-12])) == 1
 
 
 def test_a_mean_that_is_no_number_has_no_gamma_star():

@@ -77,6 +77,17 @@ def test_rate_of_the_paper_by_hand(options: dict[str, Any], sigma: float, m: int
     np.testing.assert_allclose(alpha_of(estimator, t, m, truth_of_sigma(sigma)), alpha, rtol=1e-14, atol=0)
 
 
+def test_rate_with_forgetting_counts_the_effective_number_of_past_tasks():
+    estimator = known(mixing="paper", forgetting=0.5)
+    memory, batches = estimator.initial_memory(1, 3, 2), np.random.default_rng(0).dirichlet(np.ones(3), (3, 1, 3, 2))
+    for P_bar in batches:
+        memory = estimator.learn(memory, batch_of(P_bar))
+    t = 1 + (1 + 0.5 + 0.25) ** 2 / (1 + 0.5**2 + 0.25**2)
+    np.testing.assert_allclose(
+        alpha_of(estimator, 4, 5, truth_of_sigma(0.3), memory), 1 / (5 * 0.3**2 * (1 + 1 / t) + 1)
+    )
+
+
 # Rates that minimise the mean squared error
 
 
@@ -115,6 +126,13 @@ def test_mse_optimal_estimates_the_transition_variance_where_the_similarity_is_l
     x = m * np.var(batches, axis=0, ddof=1).max((1, 2, 3))
     alpha = alpha_of(make(mixing="mse_optimal", prior="exclusive", similarity="welford"), t, m, truth, memory)
     np.testing.assert_allclose(alpha[:, 0, 0], 6 / 7 * v / (v + x), rtol=1e-12)
+
+
+def test_the_variance_of_transitions_is_the_largest_possible_one_without_data():
+    estimator = make(mixing="mse_optimal", prior="known", similarity="welford", start_deviation=0.5)
+    np.testing.assert_allclose(alpha_of(estimator, 1, 5, truth_of_sigma(0.1)), 0.25 / (0.25 + 5 * 0.25))
+    single = memory_of([np.eye(4)[None, :, None]] * 3, m=1)  # one transition from each pair
+    assert (single.sampling_variance() == 0.25).all()
 
 
 # The similarity

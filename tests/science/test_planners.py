@@ -1,4 +1,5 @@
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from tests.support.sample_models import (
 from pomrl.science import planners
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import Planner, PolicyIteration, ValueIteration
-from pomrl.science.solvers import action_ties, compiled
+from pomrl.science.solvers import action_ties, compiled, relative_values
 from pomrl.science.solvers.input_checks import check_models
 
 every_planner = pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()], ids=["policy", "value"])
@@ -75,6 +76,21 @@ def test_value_iteration_loses_no_more_than_its_tolerance():
     rough = ValueIteration(tolerance=0.05).plan(P, R, np.array([0.9]))[:, 0]
     loss = [scaled_error(P[i], R[i], rough[i], 0.9, brute_force_value(P[i], R[i], 0.9)) for i in range(20)]
     assert max(loss) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("plan", "tolerance"),
+    [
+        (ValueIteration(tolerance=1e-6).plan, 1e-6),
+        (ValueIteration().plan, 1e-12),
+        (lambda P, R, gammas: relative_values.solve_grid(P[0], R[0], gammas, 100)[0][None], 1e-12),
+    ],
+)
+def test_a_late_reward_is_worth_more_sweeps(plan: Callable[..., np.ndarray], tolerance: float):
+    """State 0 goes to a reward of 1, or through state 2 to one above 2, which sweeps with gamma = 0.5 show late."""
+    P, R = np.zeros((1, 4, 2, 4)), np.array([[[0.0, 0.0], [1.0, 0.0], [0.0, -1.0], [2.0 + 20.0 * tolerance, 0.0]]])
+    P[0, 0, [0, 1], [1, 2]] = P[0, 1, :, 1] = P[0, 2, :, 3] = P[0, 3, :, 3] = 1.0
+    assert plan(P, R, np.array([0.5]))[0, 0, 0] == 1
 
 
 @pytest.mark.parametrize(("S", "without_engine"), [(3, False), (3, True), (40, True)])

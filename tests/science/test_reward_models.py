@@ -81,3 +81,23 @@ def test_rewards_on_another_scale_are_estimated_as_those_between_0_and_1_are():
             estimate, memory = RewardLearning(model, NOISE, 0.0, 1.0).estimate(memory, mean, N)
             other, scaled = RewardLearning(model, 40 * NOISE, -7.0, 33.0).estimate(scaled, 40 * mean - 7, N)
             np.testing.assert_allclose(other, 40 * estimate - 7, atol=1e-9)
+
+
+def test_the_variance_of_rewards_over_tasks_is_estimated_without_bias():
+    rng, memory = np.random.default_rng(0), RewardMemory()
+    for _ in range(3):
+        N = rng.integers(0, 3, SHAPE).astype(float)
+        error = NOISE * rng.standard_normal(SHAPE) / np.sqrt(np.maximum(N, 1.0))
+        memory = memory.update(0.5 * rng.standard_normal(SHAPE) + error, N)
+    assert memory.spread(NOISE, 0.0).mean() == pytest.approx(0.5**2, rel=0.05)
+
+
+def test_shrunk_rewards_are_the_mean_of_normal_rewards_given_all_samples():
+    samples = 0.5 + 0.3 * np.random.default_rng(0).standard_normal((4, *SHAPE))
+    learning, memory, estimate = RewardLearning("shrunk", NOISE, 0.0, 1.0), RewardMemory(), samples[0]
+    for mean in samples:
+        estimate, memory = learning.estimate(memory, mean, np.full(SHAPE, 2.0))
+    for run, spread in enumerate(memory.spread(NOISE, 0.0)[:9, 0, 0, 0]):
+        covariance = 1 / 12 + (spread + NOISE**2 / 2) * np.eye(4)  # of samples; the mean of rewards is unknown
+        weight = np.linalg.solve(covariance, 1 / 12 + spread * np.eye(4)[3])
+        np.testing.assert_allclose(estimate[run], 0.5 + np.tensordot(weight, samples[:, run] - 0.5, 1))

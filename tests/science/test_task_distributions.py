@@ -164,6 +164,15 @@ def test_smoothing_adds_to_all_probabilities(distribution):
     assert mean.unsmoothed is None
 
 
+@pytest.mark.parametrize("kind", [Dirichlet, UniformBall])
+def test_sigma_must_be_below_the_largest_one(kind: type[RandomChains]):
+    distribution = kind(measure="std", zeros=3)
+    largest = distribution.draw_mean(0, 0, 6, 2, 0.001).largest_deviation
+    assert distribution.draw_mean(0, 0, 6, 2, largest * (1 - 1e-9)).has_room
+    with pytest.raises(ValueError, match="sigma must be below"):
+        distribution.draw_mean(0, 0, 6, 2, largest)
+
+
 @pytest.mark.parametrize("kind", [Dirichlet, Gaussian, UniformBall])
 @pytest.mark.parametrize(("measure", "limit"), [("variance", MIN_DEVIATION**2), ("std", MIN_DEVIATION)])
 def test_the_smallest_sigma_is_drawn_and_a_smaller_one_refused(kind: type[RandomChains], measure: Any, limit: float):

@@ -12,6 +12,7 @@ import re
 import resource
 import shutil
 import stat
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,8 @@ from tests.support.sample_experiment import experiment, stored, table
 
 from pomrl import store
 from pomrl.commands import import_, runs
+from pomrl.configuration.composed import ConfigError
+from pomrl.running.stored_settings import from_settings
 from pomrl.running.work import is_recomputed
 from pomrl.store import StoredBlock, archives, block_files, manifests
 from pomrl.store.files import json_with_checksum
@@ -159,6 +162,7 @@ FORGED: dict[str, Callable[[Contents], object]] = {
     "hidden code": lambda it: it.update({"code/.profile": b""}),
     "code above": lambda it: it.update({"code/../outside": b""}),
     "code in the store": lambda it: it.update({"code/runs/outside": b""}),
+    "code in the simulations": lambda it: it.update({"code/simulations/outside": b""}),
     "code in the place of a file": lambda it: it.update({"code/archive.zip": b""}),
     "moved": lambda it: it.update({re.sub("runs/.", "runs/f", block_in(it)): it[block_in(it)]}),
     "settings in the name": lambda it: it.update({block_in(it).replace("runs/", "runs/S=4 ", 1): it[block_in(it)]}),
@@ -167,6 +171,7 @@ FORGED: dict[str, Callable[[Contents], object]] = {
     "a folder and a file": lambda it: it.update({"code/outside/more": b"", "code/outside": b""}),
     "code by itself": lambda it: it.update({"code": b""}),
     "a folder": lambda it: it.update({"code/outside/": b""}),
+    "a line feed": lambda it: it.update({"code/outside\n": b""}),
     "a backslash": lambda it: it.update({"code/x\\..\\outside": b""}),
     "twice but for the case": lambda it: it.update({"code/outside": b"", "code/Outside": b""}),
     "other settings": other_settings,
@@ -196,7 +201,17 @@ def test_an_entry_that_is_no_file_is_refused(archive: Path, kind: int) -> None:
         archives.import_(archive)
 
 
-@pytest.mark.parametrize("name", ["runs/S=4 {}/experiment.json", "runs/{}/run.log", "runs/{}/more/x", "runs", "more/x"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "runs/S=4 {}/experiment.json",
+        "runs/{:.11}/experiment.json",
+        "runs/{}/run.log",
+        "runs/{}/more/x",
+        "runs",
+        "more/x",
+    ],
+)
 def test_other_names_are_refused_before_anything_is_unpacked(
     archive: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,6 +375,17 @@ def poisoned(contents: Contents, settings: dict[str, object], provenance: dict[s
     contents[f"runs/{signature}/{StoredBlock.from_content(range(4), buffer.getvalue()).name}"] = buffer.getvalue()
 
 
+def test_import_loads_no_class_of_strangers(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stranger.py").write_text("class Stranger: ...\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    forged(archive, lambda contents: poisoned(contents, {"estimator": {"_target_": "stranger.Stranger"}}, {}))
+    assert call(import_, str(archive))[0] == 0
+    (kept,) = store.all_experiments()
+    with pytest.raises(ConfigError, match="must be recomputed with its study"):
+        from_settings(kept)
+    assert "stranger" not in sys.modules
+
+
 GRID = "pomrl.science.gamma_schedules.Grid"
 
 
@@ -368,6 +394,7 @@ GRID = "pomrl.science.gamma_schedules.Grid"
     [
         ({"T": "abc"}, {}),
         ({"T": True}, {}),
+        ({"T": 0}, {}),
         ({"gamma_schedule": 3}, {}),
         ({"gamma_schedule": [1]}, {}),
         ({"gamma_schedule": {"gammas": [0.5]}}, {}),

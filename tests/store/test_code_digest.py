@@ -21,6 +21,7 @@ def test_it_covers_every_module_that_an_experiment_runs_through() -> None:
 print(*(m.__file__ for name, m in sys.modules.items() if name.startswith("pomrl.") and m.__file__.endswith(".py")))"""
     loaded = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True).stdout
     assert {Path(path) for path in loaded.split()} <= {*engine_sources().values()}
+    assert {"base.py", "bounds.py"} <= engine_sources().keys()
 
 
 def clear() -> None:

@@ -2,16 +2,18 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from tests.support.sample_experiment import GAMMAS, add, experiment, stored, table
 
 from pomrl import store
 from pomrl.science.gamma_schedules import Hindsight
-from pomrl.store import block_files
-from pomrl.store.manifests import DECISIVE, decisive_versions
+from pomrl.store import block_files, files
+from pomrl.store.manifests import decisive_versions
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 
@@ -49,6 +51,27 @@ def test_a_block_is_completed_and_is_the_same_file_as_a_whole_one() -> None:
 
 def test_a_block_is_never_replaced_by_one_with_fewer_runs() -> None:
     assert stored(range(10), range(5)).complete() == 10
+
+
+def test_a_damaged_longer_block_gives_way_to_a_sound_one() -> None:
+    kept = stored(range(20))
+    _flip(block_of(kept))
+    add(kept, range(10), table(range(10)))
+    assert [block.runs for block in kept.files()] == [range(10)]
+
+
+def test_the_longest_block_of_the_same_runs_is_read() -> None:
+    kept, runs = stored(range(20)), range(10)
+    shorter = block_files.encode(table(runs), kept.signature, runs)
+    (kept.folder / store.StoredBlock.from_content(runs, shorter).name).write_bytes(shorter)
+    assert kept.contiguous() == 20
+
+
+def test_runs_behind_a_gap_are_not_joined_to_those_before() -> None:
+    kept, runs = stored(range(3)), range(10, 20)
+    encoded = block_files.encode(table(runs), kept.signature, runs)
+    assert not store.add_block(kept, runs, {runs: encoded})
+    assert [block.runs for block in kept.files()] == [range(3)]
 
 
 def test_other_numbers_take_the_place_of_those_of_the_same_runs() -> None:
@@ -134,6 +157,41 @@ def test_a_block_that_was_removed_meanwhile_is_missing_and_not_damaged() -> None
         block_files.columns(kept.folder, block, ["run"], None)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows.assign(planning_loss=np.nan),
+        lambda rows: rows.assign(planning_loss=np.inf),
+        lambda rows: rows.assign(run=rows["run"] + 1),
+        lambda rows: rows[rows["gamma"] > 0.0],
+        lambda rows: pd.concat([rows, rows[(rows["task"] == 1) & (rows["gamma"] == 0.0)]]).sort_values("run"),
+    ],
+    ids=["no numbers", "infinities", "other runs", "fewer discount factors", "more rows"],
+)
+def test_a_block_with_content_of_no_such_runs_is_damaged(change: Callable[[pd.DataFrame], pd.DataFrame]) -> None:
+    kept = stored(range(10))
+    add(kept, range(10), change(table(range(10))))
+    assert store.find_missing(kept, 10)[0] == [range(10)]
+
+
+def test_a_file_of_more_bytes_than_the_limit_is_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stored(range(10))
+    monkeypatch.setattr(files, "MAX_BYTES", block_of(kept).stat().st_size)
+    assert store.find_missing(kept, 10)[0] == [range(10)]
+
+
+def test_a_tag_fits_into_a_file_name_or_is_refused() -> None:
+    kept = stored(range(10))
+    store.label(kept, "x" * 251)
+    with pytest.raises(store.StoreError, match="at most 255 bytes, got 256"):
+        store.label(kept, "x" * 252)
+    assert kept.tags() == ["x" * 251]
+
+
+def test_everybody_may_read_what_is_stored() -> None:
+    assert {path.stat().st_mode & 0o777 for path in stored(range(10)).paths()} == {0o644}
+
+
 @pytest.mark.parametrize("runs", ["000010-000005", "0000000-0000009", "00000-00009"])
 def test_a_name_that_the_store_would_not_give_is_no_block(runs: str) -> None:
     kept = stored(range(10))
@@ -166,7 +224,7 @@ def test_a_damaged_description_is_said_and_costs_no_block(damage: Callable[[Path
     pd.testing.assert_frame_equal(kept.table(), table(range(10)))
 
 
-@pytest.mark.parametrize("package", DECISIVE)
+@pytest.mark.parametrize("package", ["numpy", "scipy", "pandas", "pyarrow"])
 def test_a_run_is_not_continued_under_another_version(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     stored(range(10))
     other = decisive_versions() | {package: "0.0"}
@@ -179,6 +237,7 @@ def test_a_run_is_not_continued_under_another_version(monkeypatch: pytest.Monkey
 def test_edited_code_gives_another_signature(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = stored(range(10))
     assert not kept.read_manifest().is_outdated()
+    assert replace(kept.read_manifest(), schema=1).is_outdated()
     monkeypatch.setattr("pomrl.store.experiments.code_digest", lambda components: "another")
     monkeypatch.setattr("pomrl.store.manifests.code_digest", lambda components: "another")
     assert store.signature(experiment()) != kept.signature
@@ -191,6 +250,9 @@ def test_missing_runs_are_an_error_and_not_a_shorter_table() -> None:
         store.load(experiment(), runs=11)
     with pytest.raises(store.StoreError, match="the signature ffff must match one stored experiment"):
         store.by_signature("ffff")
+    store.open_experiment(experiment(sigma=0.02))
+    with pytest.raises(store.StoreError, match="must match one stored experiment, got 2"):
+        store.by_signature("")
 
 
 def test_hindsight_is_chosen_from_the_grid_when_it_is_read() -> None:
