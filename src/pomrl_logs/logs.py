@@ -1,7 +1,6 @@
 """Define logs of earlier tasks, and predict the next task from them.
 
-`Log.prior` learns the distribution of models by empirical Bayes (`pomrl_studies.beyond.estimators.empirical_bayes`),
-and `Log.rewards` learns the rewards.
+`Log.prior` learns the distribution of models by empirical Bayes (`pomrl.priors`), and `Log.rewards` learns the rewards.
 """
 
 from collections.abc import Hashable
@@ -17,11 +16,10 @@ from scipy.special import betaincinv
 
 from pomrl.base import check_memory
 from pomrl.models.planning import END, Model, from_arrays
-from pomrl.science.data import Batch
+from pomrl.priors import dirichlet_prior
 from pomrl.science.solvers.input_checks import check_finite, float64
 from pomrl_logs.findings import Finding
 from pomrl_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
-from pomrl_studies.beyond.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
 
 MAX_PRIOR_TASKS = 200
 """The largest number of tasks from which the prior is learned."""
@@ -195,11 +193,8 @@ class Log:
     @cached_property
     def prior(self) -> Posterior:
         """The learned prior of a new task's model."""
-        learner = EmpiricalBayes()
-        memory: DirichletMemory = learner.initial_memory(1, *self.counts.shape[1:3])
-        for counts in self.counts[prior_tasks(len(self.tasks))]:
-            memory = learner.learn(memory, Batch.of_counts(counts[None], max(int(counts.sum(-1).max()), 1)))
-        return Posterior((memory.c * memory.P_o)[0], self.states, self.actions)
+        counts = self.counts[prior_tasks(len(self.tasks))]
+        return Posterior(dirichlet_prior(counts), self.states, self.actions)
 
     @cached_property
     def models(self) -> Float[np.ndarray, "K S A S"]:

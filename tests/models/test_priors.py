@@ -1,12 +1,12 @@
-"""The estimator that learns the prior of tasks by marginal likelihood."""
+"""The prior of tasks, learned by marginal likelihood."""
 
 import numpy as np
 import pytest
 from scipy.special import gammaln, psi
 
+from pomrl import priors as module
+from pomrl.priors import DirichletMemory, dirichlet_prior, initial_memory, level_edges
 from pomrl.science.data import Batch
-from pomrl_studies.beyond.estimators import empirical_bayes as module
-from pomrl_studies.beyond.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes, level_edges
 
 
 def batches(c: float, tasks: int, m: int = 5, n: int = 4, S: int = 10, A: int = 3, support: int = 5) -> list[Batch]:
@@ -24,7 +24,7 @@ def batches(c: float, tasks: int, m: int = 5, n: int = 4, S: int = 10, A: int = 
 
 def learned(drawn: list[Batch], runs: slice = slice(None)) -> DirichletMemory:
     n, S, A, _ = drawn[0].counts[runs].shape
-    memory = EmpiricalBayes().initial_memory(n, S, A)
+    memory = initial_memory(n, S, A)
     for batch in drawn:
         memory = memory.update(Batch.of_counts(batch.counts[runs], batch.m, equal=batch.is_equal))
     return memory
@@ -86,3 +86,8 @@ def test_a_run_does_not_depend_on_longer_batches_of_another():
     together, alone = learned(drawn), learned(drawn, slice(0, 1))
     np.testing.assert_array_equal(together.P_o[:1], alone.P_o)
     np.testing.assert_array_equal(together.c[:1], alone.c)
+
+
+def test_the_prior_of_counts_has_the_concentration_of_tasks():
+    counts = np.concatenate([batch.counts[:1] for batch in batches(30.0, tasks=40)])
+    np.testing.assert_allclose(dirichlet_prior(counts).sum(-1), 30.0, rtol=0.3)
