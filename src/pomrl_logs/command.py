@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from pomrl.commands.terminal import WIDTH, print_frame, printable
-from pomrl.outputs import outputs
-from pomrl.science.mdp import check_gamma_eval
+from pomrl.planning import check_gamma_eval
+from pomrl.reports import WIDTH, outputs, print_frame, printable, write
 from pomrl_logs.follow_up import follow_up
 from pomrl_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl_logs.log_files import table_name
@@ -146,19 +145,18 @@ def _print_summary(report: HorizonReport, log: Log) -> None:
 
 
 def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:
-    from pomrl.drawing.files import Sidecar, save
-    from pomrl.store import files
-    from pomrl_logs import figure  # here, because help and errors need no figures
+    from pomrl.figures import Sidecar, save  # here, because help and errors need no figures
+    from pomrl_logs import figure
     from pomrl_report.rendering import render
 
     paths = save(figure.draw(report), folder, FIGURE, Sidecar(FIGURE, command=f"pomrl horizon {source}"))
     changes, page = folder / CHANGES, folder / PAGE
-    files.write(changes, report.changes.to_csv(index=False).encode())
+    write(changes, report.changes.to_csv(index=False).encode())
     shown = {
         "title": table_name(source),
         "report": report,
         "log": log,
         "picture": (folder / f"{FIGURE}.png").read_bytes(),
     }
-    files.write(page, render("log.html.j2", **shown).encode())
+    write(page, render("log.html.j2", **shown).encode())
     return [page, changes, *paths]

@@ -3,9 +3,7 @@
 Bands end at the lower limits. The circle marks the recommendation.
 """
 
-from pomrl.drawing import panels
-from pomrl.drawing.series import Drawing, Series, collect
-from pomrl.drawing.style import TEXT_WIDTH, Look, context, look
+from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, collect, context, look, panels
 from pomrl_logs.horizon_reports import HorizonReport
 
 SERIES = Series(Look("Gain over the decisions of the log", look("empirical_bayes").color, "P"))

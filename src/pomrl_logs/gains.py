@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl_logs.logs import Log
 from pomrl_logs.safe_improvement import KEEP, Policies, Structure, TaskModels, estimate_tasks
 
@@ -30,7 +29,7 @@ FOLDS = 5
 SUPPORTS = (5, 10, 20, 50, 100, 200)
 """The compared supports: how often a task must have tried an action of the plan."""
 
-CONFIDENCE = CONFIDENCE_PERCENT / 100
+CONFIDENCE = 0.95
 """The simultaneous coverage of the limits for normal errors."""
 
 QUANTILE_DRAWS = 4000

@@ -12,9 +12,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from pomrl.base import check_memory
-from pomrl.models.inputs import read_gammas
-from pomrl.science.mdp import check_gamma_eval
+from pomrl.planning import check_gamma_eval, check_memory, read_gammas
 from pomrl_logs.gains import SUPPORTS, Gains, estimate_gains
 from pomrl_logs.logs import Log
 from pomrl_logs.recommendations import Alternatives, Improvement, Recommendation, compare_alternatives

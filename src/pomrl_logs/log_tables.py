@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
-from pomrl.models.planning import END
+from pomrl.planning import END
 from pomrl_logs import audit
 from pomrl_logs.duplicates import are_copies, find_copies, number_of_copy
 from pomrl_logs.findings import Finding, LogWarning, Rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pomrl.models.planning import END
+from pomrl.planning import END
 from pomrl_logs.findings import Finding, Rows
 from pomrl_logs.table_columns import ColumnRoles, LogTable, name_list
 

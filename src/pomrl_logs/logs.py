@@ -14,10 +14,7 @@ from jaxtyping import Bool, Float, Int
 from scipy import sparse
 from scipy.special import betaincinv
 
-from pomrl.base import check_memory
-from pomrl.models.planning import END, Model, from_arrays
-from pomrl.priors import dirichlet_prior
-from pomrl.science.solvers.input_checks import check_finite, float64
+from pomrl.planning import END, Model, check_finite, check_memory, dirichlet_prior, float64, from_arrays
 from pomrl_logs.findings import Finding
 from pomrl_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 

@@ -20,11 +20,8 @@ from jaxtyping import Float, Int
 from scipy import sparse
 from scipy.special import softmax
 
-from pomrl.models.inputs import stand_ins
-from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import sparse as large
-from pomrl.science.solvers.evaluation import chain_value
-from pomrl.science.solvers.input_checks import check_models, float64
+from pomrl.planning import PolicyIteration, chain_value, check_models, float64, stand_ins
+from pomrl.planning import sparse as large
 from pomrl_logs.logs import Log
 
 MIN_PROBABILITY = 1e-12

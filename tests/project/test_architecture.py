@@ -18,7 +18,7 @@ import pytest
 from tests.support.settings import ROOT
 
 import pomrl
-from pomrl import components, figures, study
+from pomrl import components, figures, planning, reports, study
 
 SRC = ROOT / "src"
 
@@ -42,9 +42,11 @@ FACES = {
     "components": ("contracts", "science", "base"),
     "study": ("judging", "results", "store", "configuration", "bounds", "science"),
     "figures": ("pages", "drawing", "results"),
+    "planning": ("models", "priors", "science", "base"),
+    "reports": ("commands", "store", "outputs"),
 }
-"""Modules that gather names for users, each with the rooms that it has them from. Studies import them, and nothing else
-of ours does."""
+"""Modules that gather names for users, each with the rooms that it has them from. Studies and packages import them, and
+nothing else of ours does."""
 
 PUBLIC = ("priors",)
 """Modules that users import themselves, because digests of code count them where they are imported."""
@@ -142,8 +144,8 @@ def test_the_engine_imports_no_package_beside_it() -> None:
             assert name.partition(".")[0] not in BESIDE, f"{path}:{line}: the engine must not import {name}"
 
 
-OF_COMMANDS = ("pomrl", "pomrl.outputs", "pomrl_report.rendering")
-"""What a study with a command imports besides: public functions, the folder of outputs, and templates of pages."""
+OF_COMMANDS = ("pomrl", "pomrl_report.rendering")
+"""What a study with a command imports besides: public functions, and templates of pages."""
 
 
 def studies_with_a_command() -> set[str]:
@@ -278,7 +280,7 @@ def test_importing_the_package_or_a_plugin_loads_nothing_else_of_ours() -> None:
     assert loaded.split() == []
 
 
-@pytest.mark.parametrize("face", [components, study, figures], ids=lambda face: face.__name__)
+@pytest.mark.parametrize("face", [components, study, figures, planning, reports], ids=lambda face: face.__name__)
 def test_a_face_offers_what_it_gathers_and_has_nothing_of_its_own(face: ModuleType) -> None:
     tree = ast.parse(Path(str(face.__file__)).read_text())
     docstring, *gathering = tree.body
