@@ -1,4 +1,4 @@
-"""Names for packages that plan with models and estimate them: `from pomrl.planning import PolicyIteration`."""
+"""Names for packages with models of their own: `from pomrl.planning import PolicyIteration`."""
 
 from pomrl.base import check_memory as check_memory
 from pomrl.models.inputs import read_gammas as read_gammas

@@ -57,9 +57,11 @@ OF_STUDIES = ("skeleton",)
 BESIDE = {
     "pomrl_studies": (),
     "pomrl_report": (),
-    "pomrl_logs": ("pomrl_report",),
 }
 """The packages beside the engine, which it does not import, each with what it imports of the others."""
+
+DISTRIBUTIONS = sorted(ROOT.glob("packages/*/src/*"))
+"""The packages of distributions of their own."""
 
 ONLY_IN = {
     "argparse": ("commands",),
@@ -141,7 +143,8 @@ def test_an_import_goes_down_only() -> None:
 def test_the_engine_imports_no_package_beside_it() -> None:
     for path in [*OURS, SRC / "pomrl" / "__init__.py"]:
         for name, line in imports(path):
-            assert name.partition(".")[0] not in BESIDE, f"{path}:{line}: the engine must not import {name}"
+            top = name.partition(".")[0]
+            assert top not in {*BESIDE, *(folder.name for folder in DISTRIBUTIONS)}, f"{path}:{line}: {name}"
 
 
 OF_COMMANDS = ("pomrl", "pomrl_report.rendering")
@@ -176,12 +179,28 @@ def test_what_is_shipped_needs_no_examples() -> None:
         assert "_target_: examples." not in path.read_text(), path
 
 
-@pytest.mark.parametrize("package", ["pomrl_report", "pomrl_logs"])
+@pytest.mark.parametrize("package", ["pomrl_report"])
 def test_a_package_beside_the_engine_imports_of_the_others_what_it_may(package: str) -> None:
     for path in (SRC / package).rglob("*.py"):
         for name, line in imports(path):
             if name.partition(".")[0] in {*BESIDE} - {package}:
                 assert name.startswith(BESIDE[package] or ("nothing",)), f"{path}:{line}: {package} imports {name}"
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: folder.name)
+def test_a_distribution_imports_public_names_alone(folder: Path) -> None:
+    """It may use the commands' tools and templates of pages, as a study with a command."""
+    for path in folder.rglob("*.py"):
+        for name, line in imports(path):
+            if name.partition(".")[0] in ("pomrl", *BESIDE):
+                is_public = name in OF_COMMANDS or (name.startswith("pomrl.") and room(name) in (*FACES, *PUBLIC))
+                assert is_public, f"{path}:{line}: {folder.name} must not import {name}"
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: folder.name)
+def test_nothing_shipped_with_the_engine_needs_a_distribution(folder: Path) -> None:
+    for path in [*SRC.rglob("*.py"), *(ROOT / "docs").rglob("*.py"), *(ROOT / "examples").rglob("*.py")]:
+        assert not any(name.partition(".")[0] == folder.name for name, _ in imports(path)), path
 
 
 def test_a_library_is_imported_only_in_the_layer_that_it_belongs_to() -> None:
@@ -308,5 +327,5 @@ def test_the_face_offers_what_it_lists_and_nothing_else() -> None:
     assert all(callable(getattr(pomrl, name)) for name in dir(pomrl))
     with pytest.raises(AttributeError, match="module 'pomrl' has no attribute 'lood'"):
         pomrl.lood  # noqa: B018
-    with pytest.raises(ImportError, match=r"pomrl\.from_log was moved in version 2 to pomrl_logs\.from_log"):
+    with pytest.raises(ImportError, match=r"moved .* to pomrl_logs\.from_log, .* pip install \./packages/pomrl-logs$"):
         from pomrl import from_log  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]
