@@ -25,7 +25,7 @@ main() {
     esac
 }
 
-# Makes .venv from a lock file, again whenever that, the project's files or the source of the engine change. What the
+# Makes .venv from a lock file, again whenever that, the projects' files or the source of the engine change. What the
 # tests are run with is enough for everything else; to what everything else is run with, what the tests need is added.
 environment() {
     local lock=$1 made
@@ -36,10 +36,10 @@ environment() {
     digest "$lock" > .venv/made-from
 }
 
-digest() { cat "$1" pyproject.toml setup.py src/pomrl/science/*.h src/pomrl/science/*/*.c | cksum; }
+digest() { cat "$1" pyproject.toml packages/*/pyproject.toml setup.py src/pomrl/science/*.h src/pomrl/science/*/*.c | cksum; }
 
 make_environment() {
-    local lock=$1 python engine
+    local lock=$1 python engine package
     python=$(supported_python)
     "$python" -m venv --clear .venv
     sed -n '/^setuptools==/,/# via/p' "$lock" > .venv/build.txt
@@ -47,6 +47,7 @@ make_environment() {
     install --no-deps --editable . & engine=$!  # beside the packages, because its compiler keeps one core busy
     install_packages "$lock"
     wait "$engine"
+    for package in packages/*/; do install --no-deps --editable "$package"; done
 }
 
 # A lock file is complete, so that nothing is left to resolve.
@@ -58,7 +59,7 @@ install_packages() {
 # What packages have for their own tests is never imported, and some have files that are no Python. Of the large packages
 # that are left out too, little is imported, and that is compiled when it is.
 NOT_COMPILED='/(tests|sympy|debugpy|pip|prompt_toolkit|jedi)/'
-compile_packages() { .venv/bin/python -m compileall -qq -j 0 -x "$NOT_COMPILED" .venv/lib src || true; }
+compile_packages() { .venv/bin/python -m compileall -qq -j 0 -x "$NOT_COMPILED" .venv/lib src packages || true; }
 
 # What is built here is built with the locked version of setuptools. uv, where there is one, takes a third of the time.
 install() {
@@ -92,7 +93,7 @@ tests() {
 }
 
 # What has the shapes of its arguments and results checked, in the first calls of each function in each test.
-SHAPES=pomrl.science,pomrl_logs,pomrl.bounds,pomrl_studies.pomrl2023.theory
+SHAPES=pomrl.science,pomrl.priors,pomrl.bounds,pomrl_logs,pomrl_studies.pomrl2023.theory
 
 all_tests() {
     local types failed=0

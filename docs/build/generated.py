@@ -15,10 +15,8 @@ from mkdocs.exceptions import PluginError
 from pomrl.commands import main
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
-from pomrl.models.inputs import CONVENTIONS as CONVENTIONS_OF_MODELS
+from pomrl.models.inputs import CONVENTIONS
 from pomrl.results.tables import markdown
-from pomrl_logs.audit import KINDS
-from pomrl_logs.log_tables import CONVENTIONS as CONVENTIONS_OF_LOGS
 from pomrl_report.markup import paragraphs
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 """The folder of the documented packages."""
 
-PUBLIC_MODULES = ("", "components", "study", "figures", "bounds")
+PUBLIC_MODULES = ("", "components", "study", "figures", "bounds", "planning", "priors", "reports")
 """The modules with public names; the first one, empty, is `pomrl`."""
 
 HEADING = "\n    options: {{heading: {0}, toc_label: {0}}}"
@@ -114,16 +112,9 @@ def glossary() -> str:
 
 
 def conventions() -> str:
-    """Return the page of accepted models and logs, and of audit findings."""
-    forms, findings = ["input", "interpretation"], [[f"`{name}`", what] for name, what in KINDS.items()]
-    return "\n\n".join(
-        [
-            "# How models and logs are read",
-            f"## Models\n\n{markdown(forms, [*CONVENTIONS_OF_MODELS.items()])}",
-            f"## Logs\n\n{markdown(forms, [*CONVENTIONS_OF_LOGS.items()])}",
-            f"## The audit of a log\n\n{markdown(['finding', 'meaning'], findings)}",
-        ]
-    )
+    """Return the page of accepted models."""
+    table = markdown(["input", "interpretation"], [*CONVENTIONS.items()])
+    return f"# How models are read\n\n{table}"
 
 
 PAGES: Mapping[str, Callable[[], str]] = {

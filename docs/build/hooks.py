@@ -33,10 +33,10 @@ TABLES = tuple(f"src/pomrl_studies/*/{name}" for name in ("claims.csv", "ledger.
 SOURCES = (
     *("*.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png", "docs/build/*.js", "docs/build/*.css"),
     *("src/pomrl_studies/*/pages/*.md", "src/pomrl_studies/*/study.yaml"),
+    *("packages/*/*.md", "packages/*/docs/*.md", "packages/*/benchmarks/results/*.csv"),
     *TABLES,
     *(f"src/pomrl_studies/pomrl2023/{name}" for name in ("variants.py", "digitised.csv")),
     *(
-        "benchmarks/results/*.csv",
         "examples/tutorial.ipynb",
         "examples/*.py",
         "examples/patience/figures.py",

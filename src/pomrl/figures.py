@@ -2,6 +2,8 @@
 
 from pomrl.drawing import panels as panels
 from pomrl.drawing.figure import figure as figure
+from pomrl.drawing.files import Sidecar as Sidecar
+from pomrl.drawing.files import save as save
 from pomrl.drawing.loss_panels import METHODS as METHODS
 from pomrl.drawing.loss_panels import TASKS as TASKS
 from pomrl.drawing.loss_panels import Panel as Panel

@@ -14,7 +14,6 @@ from tests.support.computed import call, folders
 from tests.support.settings import CONF, ROOT
 
 import pomrl
-import pomrl_logs
 from pomrl.commands import run
 from pomrl.configuration.composed import ConfigError
 from pomrl.store import StoreError
@@ -106,9 +105,6 @@ def test_objects_are_shown_by_what_they_are() -> None:
     model = pomrl.from_gymnasium("FrozenLake-v1")
     assert repr(model) == "Model(states=16, actions=4, dense)"
     assert repr(model.plan([0.5, 0.9])) == "Plan(states=16, actions=4, gammas=[0.5, 0.9])"
-    rows = {"task": [0, 0], "state": [0, 1], "action": [0, 0], "reward": [0.0, 1.0], "next_state": [1, 0]}
-    log = pomrl_logs.from_log(pd.DataFrame(rows))
-    assert repr(log) == "Log(transitions=2, tasks=1, states=2, actions=1)"
     with pytest.raises(ValueError, match=r"^Frozen-v1: Environment `Frozen` doesn't exist"):
         pomrl.from_gymnasium("Frozen-v1")
 

@@ -201,6 +201,16 @@ def test_commands_of_version_1_answer_with_the_new_words(
     assert capsys.readouterr() == ("", f"pomrl {word} was replaced in version 2 by {new}\n")
 
 
+def test_a_command_of_a_missing_package_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(main, "all_commands", lambda: main.COMMANDS)
+    with pytest.raises(SystemExit) as end:
+        main.command("horizon", ["log.csv"])()
+    assert end.value.code == 2
+    assert capsys.readouterr() == ("", "pomrl horizon needs pomrl-logs: pip install ./packages/pomrl-logs\n")
+
+
 def test_help_of_the_program_imports_no_command(capsys: pytest.CaptureFixture[str]) -> None:
     main.command("--help", [])()
     out = capsys.readouterr().out

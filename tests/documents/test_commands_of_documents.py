@@ -2,7 +2,7 @@
 
 What takes long is not executed in full: of a sweep, `pomrl run` composes the first experiment and only says what it
 would compute, and commands that need all sweeps of a study only read their arguments. The pages docs/extending.md,
-docs/models_and_logs.md, docs/python.md and docs/start.md, and the example of docs/studies.md, have tests of their own.
+docs/models.md, docs/python.md and docs/start.md, and the example of docs/studies.md, have tests of their own.
 """
 
 import re
@@ -28,7 +28,7 @@ PAGES = [
     *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
     *sorted(path.relative_to(ROOT).as_posix() for path in STUDIES.glob("*/pages/*.md")),
 ]
-ELSEWHERE = ("docs/extending.md", "docs/models_and_logs.md", "docs/python.md", "docs/start.md")
+ELSEWHERE = ("docs/extending.md", "docs/models.md", "docs/python.md", "docs/start.md")
 
 STATE = (
     ("-m", "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02", "+tag=first"),

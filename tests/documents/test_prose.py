@@ -18,6 +18,8 @@ MAX_WORDS = 30
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "AGENTS.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(ROOT.glob("packages/*/README.md")),
+    *sorted(ROOT.glob("packages/*/docs/*.md")),
     *sorted((ROOT / "src" / "pomrl_studies").glob("*/pages/*.md")),
 ]
 
@@ -108,7 +110,11 @@ def message(node: ast.expr) -> str:
 
 TEXTS = [
     *(passage for path in DOCUMENTS for passage in document(path)),
-    *(passage for path in sorted((ROOT / "src").rglob("*.py")) for passage in module(path)),
+    *(
+        passage
+        for path in sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("packages/*/src/**/*.py")])
+        for passage in module(path)
+    ),
 ]
 
 

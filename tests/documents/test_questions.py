@@ -6,8 +6,8 @@ import re
 import pytest
 from tests.support.settings import ROOT
 
-with (ROOT / "tests/documents/questions.csv").open(encoding="utf-8", newline="") as file:
-    QUESTIONS = list(csv.DictReader(file))
+FILES = [ROOT / "tests/documents/questions.csv", *sorted(ROOT.glob("packages/*/tests/questions.csv"))]
+QUESTIONS = [row for path in FILES for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
 
 
 def section(page: str, heading: str) -> str:

@@ -55,4 +55,4 @@ def test_the_stored_outputs_are_those_of_a_fresh_kernel(stored: Any, executed: A
     assert texts(stored) == texts(executed)
     for notebook in (stored, executed):
         pictures = [cell for cell, kind, _ in outputs_of(notebook) if kind == "image/png"]
-        assert pictures == ["experiment-figure", "lake-figure", "report-figure"]
+        assert pictures == ["experiment-figure", "lake-figure"]

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
@@ -18,7 +19,7 @@ import pytest
 from tests.support.settings import ROOT
 
 import pomrl
-from pomrl import components, figures, study
+from pomrl import components, figures, planning, reports, study
 
 SRC = ROOT / "src"
 
@@ -32,7 +33,7 @@ LAYERS = (
     ("store",),
     ("configuration",),
     ("contracts",),
-    ("small_experiments", "models", "bounds"),
+    ("small_experiments", "models", "bounds", "priors"),
     ("science", "execution"),
     ("base", "outputs"),
 )
@@ -42,9 +43,14 @@ FACES = {
     "components": ("contracts", "science", "base"),
     "study": ("judging", "results", "store", "configuration", "bounds", "science"),
     "figures": ("pages", "drawing", "results"),
+    "planning": ("models", "priors", "science", "base"),
+    "reports": ("commands", "store", "outputs"),
 }
-"""Modules that gather names for users, each with the rooms that it has them from. Studies import them, and nothing else
-of ours does."""
+"""Modules that gather names for users, each with the rooms that it has them from. Studies and packages import them, and
+nothing else of ours does."""
+
+PUBLIC = ("priors",)
+"""Modules that users import themselves, because digests of code count them where they are imported."""
 
 OF_STUDIES = ("skeleton",)
 """The room of a study, which is what anybody's study is: nothing imports it, and it imports faces alone."""
@@ -52,9 +58,11 @@ OF_STUDIES = ("skeleton",)
 BESIDE = {
     "pomrl_studies": (),
     "pomrl_report": (),
-    "pomrl_logs": ("pomrl_report", "pomrl_studies.beyond.estimators.empirical_bayes"),
 }
 """The packages beside the engine, which it does not import, each with what it imports of the others."""
+
+DISTRIBUTIONS = sorted(ROOT.glob("packages/*/src/*"))
+"""The packages of distributions of their own."""
 
 ONLY_IN = {
     "argparse": ("commands",),
@@ -136,11 +144,12 @@ def test_an_import_goes_down_only() -> None:
 def test_the_engine_imports_no_package_beside_it() -> None:
     for path in [*OURS, SRC / "pomrl" / "__init__.py"]:
         for name, line in imports(path):
-            assert name.partition(".")[0] not in BESIDE, f"{path}:{line}: the engine must not import {name}"
+            top = name.partition(".")[0]
+            assert top not in {*BESIDE, *(folder.name for folder in DISTRIBUTIONS)}, f"{path}:{line}: {name}"
 
 
-OF_COMMANDS = ("pomrl", "pomrl.outputs", "pomrl_report.rendering")
-"""What a study with a command imports besides: public functions, the folder of outputs, and templates of pages."""
+OF_COMMANDS = ("pomrl", "pomrl_report.rendering")
+"""What a study with a command imports besides: public functions, and templates of pages."""
 
 
 def studies_with_a_command() -> set[str]:
@@ -158,7 +167,7 @@ def test_a_study_imports_faces_and_its_own_modules_alone() -> None:
         for name, line in imports(path):
             if name.partition(".")[0] in ("pomrl", *BESIDE):
                 is_rule = re.match(r"pomrl_studies\.\w+\.claims\.", name) and "claims" in here
-                is_face = name.startswith("pomrl.") and room(name) in FACES
+                is_face = name.startswith("pomrl.") and room(name) in (*FACES, *PUBLIC)
                 allowed = is_face or f"{name}.".startswith(f"{own}.") or is_rule or name in further
                 assert allowed, f"{path}:{line}: a study must not import {name}"
 
@@ -171,12 +180,28 @@ def test_what_is_shipped_needs_no_examples() -> None:
         assert "_target_: examples." not in path.read_text(), path
 
 
-@pytest.mark.parametrize("package", ["pomrl_report", "pomrl_logs"])
+@pytest.mark.parametrize("package", ["pomrl_report"])
 def test_a_package_beside_the_engine_imports_of_the_others_what_it_may(package: str) -> None:
     for path in (SRC / package).rglob("*.py"):
         for name, line in imports(path):
             if name.partition(".")[0] in {*BESIDE} - {package}:
                 assert name.startswith(BESIDE[package] or ("nothing",)), f"{path}:{line}: {package} imports {name}"
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: folder.name)
+def test_a_distribution_imports_public_names_alone(folder: Path) -> None:
+    """It may use the commands' tools and templates of pages, as a study with a command."""
+    for path in folder.rglob("*.py"):
+        for name, line in imports(path):
+            if name.partition(".")[0] in ("pomrl", *BESIDE):
+                is_public = name in OF_COMMANDS or (name.startswith("pomrl.") and room(name) in (*FACES, *PUBLIC))
+                assert is_public, f"{path}:{line}: {folder.name} must not import {name}"
+
+
+@pytest.mark.parametrize("folder", DISTRIBUTIONS, ids=lambda folder: folder.name)
+def test_the_engine_and_its_tests_need_no_distribution(folder: Path) -> None:
+    for path in chain.from_iterable((ROOT / name).rglob("*.py") for name in ("src", "docs", "examples", "tests")):
+        assert not any(name.partition(".")[0] == folder.name for name, _ in imports(path)), path
 
 
 def test_a_library_is_imported_only_in_the_layer_that_it_belongs_to() -> None:
@@ -275,7 +300,7 @@ def test_importing_the_package_or_a_plugin_loads_nothing_else_of_ours() -> None:
     assert loaded.split() == []
 
 
-@pytest.mark.parametrize("face", [components, study, figures], ids=lambda face: face.__name__)
+@pytest.mark.parametrize("face", [components, study, figures, planning, reports], ids=lambda face: face.__name__)
 def test_a_face_offers_what_it_gathers_and_has_nothing_of_its_own(face: ModuleType) -> None:
     tree = ast.parse(Path(str(face.__file__)).read_text())
     docstring, *gathering = tree.body
@@ -303,5 +328,5 @@ def test_the_face_offers_what_it_lists_and_nothing_else() -> None:
     assert all(callable(getattr(pomrl, name)) for name in dir(pomrl))
     with pytest.raises(AttributeError, match="module 'pomrl' has no attribute 'lood'"):
         pomrl.lood  # noqa: B018
-    with pytest.raises(ImportError, match=r"pomrl\.from_log was moved in version 2 to pomrl_logs\.from_log"):
+    with pytest.raises(ImportError, match=r"moved .* to pomrl_logs\.from_log, .* pip install \./packages/pomrl-logs$"):
         from pomrl import from_log  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]

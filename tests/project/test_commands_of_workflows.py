@@ -57,6 +57,8 @@ def arguments_are_right(line: str) -> bool:
         return all((ROOT / word).exists() for word in found[1].split() if "/" in word)
     if found := re.search(r"'\.\[([\w,]+)\]'", line):
         return {*found[1].split(",")} <= {*PROJECT["project"]["optional-dependencies"]}
+    if found := re.search(r"packages/[\w-]+", line):
+        return (ROOT / found[0] / "pyproject.toml").exists()
     if "mkdocs" in line:  # which tests/site builds
         return (ROOT / "mkdocs.yml").exists()
     tools = (

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 import yaml
@@ -22,6 +23,15 @@ def test_the_changes_name_the_release() -> None:
     released = re.search(r"^## (\d+\.\d+\.\d+) - (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert released
     assert released.groups() == (PROJECT["version"], str(CITATION["date-released"]))
+
+
+@pytest.mark.parametrize("folder", sorted(ROOT.glob("packages/*")), ids=lambda folder: folder.name)
+def test_what_a_distribution_needs_is_locked(folder: Path) -> None:
+    """So that it is installed with `--no-deps`, and no registry is asked for anything of this repository."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    names = {re.split(r"[<>=!~\[]", words)[0] for words in project["dependencies"]}
+    locked = {*re.findall(r"^([\w-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE)}
+    assert names - locked == {PROJECT["name"]}
 
 
 @pytest.mark.parametrize(

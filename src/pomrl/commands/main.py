@@ -46,6 +46,9 @@ MOVED = {
 }
 """The replacements of commands of version 1."""
 
+PACKAGES = {"horizon": "pomrl-logs"}
+"""The packages of this repository with further commands."""
+
 HELP = """\
 usage: pomrl COMMAND ...
 
@@ -86,6 +89,9 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
         return _print_help
     if name in MOVED:
         return partial(exit_with, f"pomrl {name} was replaced in version 2 by {MOVED[name]}", 2)
+    if name in PACKAGES and name not in all_commands():
+        package = PACKAGES[name]
+        return partial(exit_with, f"pomrl {name} needs {package}: pip install ./packages/{package}", 2)
     if name not in all_commands():
         problem = "unknown command" if name else "no command given"
         return partial(exit_with, unknown_key(name or "pomrl", name, [*all_commands()], problem), 2)

@@ -9,7 +9,7 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
-OURS = ("pomrl", "pomrl_logs", "pomrl_report", "pomrl_studies")
+OURS = ("pomrl", "pomrl_report", "pomrl_studies")
 """The packages of this distribution."""
 
 INSTALLED = {"site-packages", "dist-packages"}

@@ -48,6 +48,8 @@ class End(Enum):
 
 
 END = End.END
+"""The state after the end of an episode."""
+
 Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
 

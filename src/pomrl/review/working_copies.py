@@ -28,7 +28,7 @@ SIDE = Path(__file__).with_name("side.py")
 PATIENCE_SECONDS = 10.0
 """The time for a program to end, in seconds."""
 
-LEFT_OUT = ("tests/", "docs/", "site/", "benchmarks/", "examples/", ".github/")
+LEFT_OUT = ("tests/", "docs/", "site/", "benchmarks/", "examples/", "packages/", ".github/")
 """Folders without files that experiments depend on."""
 
 TEXTS = (".md", ".in", ".j2", ".html", ".css", ".js", ".svg", ".png", ".lock", ".typ", ".bib")

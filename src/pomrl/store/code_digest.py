@@ -1,7 +1,7 @@
 """Compute digests of the code of stored experiments, without running it.
 
-A digest covers the engine (`ENGINE`), and the modules of components with their direct and indirect imports. Installed
-packages, except a component's own, dynamic imports, data files and foreign C headers are left out.
+A digest covers the engine (`ENGINE`), and the modules of components with their direct and indirect imports, `IMPORTED`
+included. Installed packages, except a component's own, dynamic imports, data files and foreign C headers are left out.
 
 The digest of a notebook class covers definitions, variables and modules used by the class, directly or indirectly.
 """
@@ -33,6 +33,9 @@ PACKAGE = Path(__file__).parents[1]
 
 ENGINE = ("base.py", "bounds.py", "science")
 """The files and folders of the package that can change stored numbers."""
+
+IMPORTED = ("pomrl.priors",)
+"""Modules of the package that count for components that import them, because only these use them."""
 
 LANGUAGES = (".py", ".c", ".h")
 """The suffixes of source files."""
@@ -75,7 +78,8 @@ def engine_sources() -> dict[str, Path]:
 def own_modules(modules: Iterable[str], importer: str | None = None) -> dict[str, Path]:
     """Find the sources of modules and of their imports.
 
-    The engine and installed packages are left out, except the package of `importer`, by default each module itself.
+    The engine and installed packages are left out, except `IMPORTED` and the package of `importer`, by default each
+    module itself.
     """
     sources: dict[str, Path] = {}
     ahead = [(name, importer or module) for module in modules for name in _with_packages(module)]
@@ -103,7 +107,7 @@ def _with_packages(name: str) -> list[str]:
 def _is_own(name: str, source: Path, importer: str) -> bool:
     top = name.partition(".")[0]
     if top in ("pomrl", "hydra_plugins"):
-        return False
+        return name in IMPORTED
     is_installed = source.is_relative_to(sysconfig.get_path("stdlib")) or not INSTALLED.isdisjoint(source.parts)
     return is_ours(name) or top == importer.partition(".")[0] or not is_installed
 

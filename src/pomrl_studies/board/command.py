@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from pomrl.outputs import outputs
+from pomrl.reports import outputs
 from pomrl_studies.board import checks, losses, page, scores
 from pomrl_studies.board.cells import Cell, all_cells, board_cells, common_cells
 from pomrl_studies.board.learner import Learner, own_learners, shipped_learners

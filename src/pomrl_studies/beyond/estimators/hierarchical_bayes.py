@@ -28,7 +28,7 @@ from pydantic import Field
 from scipy.special import gammainc, gammaincinv
 
 from pomrl.components import Batch, Estimate, Estimator, Generators, Models, Truth, elementary
-from pomrl_studies.beyond.estimators.empirical_bayes import add_bins
+from pomrl.priors import add_bins
 
 CONCENTRATIONS = 0.1 * elementary.power(1e4, np.linspace(0.0, 1.0, 93))
 """The grid of concentrations c, equally likely a priori."""

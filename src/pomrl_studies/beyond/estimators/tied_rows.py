@@ -26,7 +26,8 @@ from pomrl.components import (
     elementary,
     predictive_concentration,
 )
-from pomrl_studies.beyond.estimators.empirical_bayes import DirichletMemory, EmpiricalBayes
+from pomrl.priors import DirichletMemory
+from pomrl_studies.beyond.estimators.empirical_bayes import EmpiricalBayes
 from pomrl_studies.beyond.estimators.random_moves import MoveCounts, MoveModel, Rows, fit_moves
 
 CONCENTRATIONS = (2.0, 8.0, 30.0, 120.0, 1000.0)

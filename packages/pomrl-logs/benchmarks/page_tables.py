@@ -1,0 +1,76 @@
+"""Write the tables of docs/logs.md: results of the advice, how logs are read, and findings of the audit.
+
+The results are looked up in `results/advice_on_logs.csv`.
+
+python packages/pomrl-logs/benchmarks/page_tables.py
+"""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+from scipy.stats import binomtest
+
+from pomrl.study import markdown_table
+from pomrl_logs.audit import KINDS
+from pomrl_logs.log_tables import CONVENTIONS
+
+PACKAGE = Path(__file__).parents[1]
+
+RESULTS = PACKAGE / "benchmarks" / "results" / "advice_on_logs.csv"
+
+PAGE = PACKAGE / "docs" / "logs.md"
+
+GROUPS = {
+    "the twelve": "twelve, on which the method was made",
+    "the four": "four, written by another author after that",
+    "the six": "six, tried after the last change",
+}
+"""The text of each group of families."""
+
+HEAD = ["families", "logs", "told to change", "told, and lost, %", "limit held, %", "gain, % of what is possible"]
+
+
+def with_tables(text: str) -> str:
+    """Return the page with the present tables."""
+    findings = [[f"`{name}`", what] for name, what in KINDS.items()]
+    tables = {
+        "advice on logs": markdown_table(HEAD, results()),
+        "conventions": markdown_table(["input", "interpretation"], [*CONVENTIONS.items()]),
+        "findings": markdown_table(["finding", "meaning"], findings),
+    }
+    for name, table in tables.items():
+        place = re.compile(rf"(?<=<!-- {name} -->\n\n)(?:\|.*\n)*")
+        text = place.sub(lambda _, table=table: table, text)
+    return text
+
+
+def results() -> list[list[str]]:
+    """Return the rows of the published results."""
+    table = pd.read_csv(RESULTS)
+    groups = table[table["family"].isin(GROUPS)]
+    cells = table[table["transitions"].notna() & (table["behaviour"] != "hidden")]
+    worst = cells.iloc[int((cells["holds"] / cells["logs"]).argmin())]
+    rows = [_row(_name(row), row) for _, row in groups.iterrows()]
+    return [*rows, _row(f"the worst kind: `{worst['family']}`, {worst['transitions']:,.0f} transitions", worst)]
+
+
+def _name(row: pd.Series) -> str:
+    hidden = row["behaviour"] == "hidden"
+    return f"the {row['family'].split()[1]}, with hidden causes" if hidden else GROUPS[row["family"]]
+
+
+def _row(name: str, row: pd.Series) -> list[str]:
+    gain = "" if pd.isna(row["advice"]) else f"{100 * row['advice']:.0f}"
+    rates = _rate(row["loses"], row["told"]), _rate(row["holds"], row["logs"])
+    return [name, f"{row['logs']:,}", f"{row['told']:,}", *rates, gain]
+
+
+def _rate(count: int, logs: int) -> str:
+    """Return a percentage with its exact 95 % interval."""
+    low, high = binomtest(int(count), int(logs)).proportion_ci()
+    return f"{100 * count / logs:.3g} ({100 * low:.3g} to {100 * high:.3g})"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(with_tables(PAGE.read_text("utf-8")), encoding="utf-8")

@@ -1,0 +1,379 @@
+"""The audit of logs: each kind of fault is named, right logs pass, and limits hold where the truth is known."""
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pomrl_logs
+from pomrl_logs.association import associate, moments
+from pomrl_logs.duplicates import find_repeats
+from pomrl_logs.findings import LogWarning
+from pomrl_logs.log_tables import ColumnRoles, read_log
+from pomrl_logs.logs import Log
+
+TASKS, S, A, GAMMA = 6, 4, 3, 0.9
+STATES, ACTIONS = [f"severity {s}" for s in range(S)], ["none", "pill", "surgery"]
+
+
+def world(seed: int, *, old: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Models P[age, k, s, a, s'], rewards R[s, a] and decisions π[age, s, a] of clinics; age 1 is old.
+
+    Old patients get worse more often, by a factor exp(old), and surgery more often, by as much.
+    """
+    rng = np.random.default_rng(seed)
+    base = rng.dirichlet(np.full(S, 2.0), (S, A))
+    P = np.stack([[rng.dirichlet(30 * row + 0.1) for row in base.reshape(-1, S)] for _ in range(TASKS)])
+    P = P.reshape(TASKS, S, A, S)
+    tilt = np.exp(old * np.array([[-1.0], [1.0]]) * np.arange(S))[:, None, None, None]
+    models = P[None] * tilt
+    chance = np.array([0.6, 0.3, 0.1]) * np.exp(old * np.array([[-1.0], [1.0]]) * np.arange(A))
+    chance /= chance.sum(-1, keepdims=True)
+    return models / models.sum(-1, keepdims=True), -10.0 * np.arange(S)[:, None] - np.array([0.0, 1.0, 4.0]), chance
+
+
+def visits(seed: int, steps: int = 300, length: int = 15, *, old: float = 0.0) -> pd.DataFrame:
+    """A log of patients of clinics, with the columns day, age and ward, which no argument names."""
+    P, R, chance = world(seed, old=old)
+    rng, rows = np.random.default_rng([seed, 1]), []
+    for k, patient in itertools.product(range(TASKS), range(steps // length)):
+        age, s = int(rng.random() < 0.5), int(rng.integers(S))
+        for day in range(length):
+            a = rng.choice(A, p=chance[age])
+            t = rng.choice(S, p=P[age, k, s, a])
+            rows.append(
+                (f"clinic {k}", patient, day, STATES[s], ACTIONS[a], R[s, a], STATES[t], 40 + 35 * age, rng.integers(5))
+            )
+            s = t
+    columns = ["task", "patient", "day", "state", "action", "reward", "next_state", "age", "ward"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def read(frame: pd.DataFrame, **columns: str) -> Log:
+    return read_log(frame, ColumnRoles(**columns))
+
+
+def named(log: Log) -> list[str]:
+    return [finding.name for finding in log.findings]
+
+
+EPISODES = {"episode": "patient"}
+ORDERED = {"episode": "patient", "time": "day"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("columns", [{}, EPISODES, ORDERED], ids=["alone", "episodes", "times"])
+def test_right_logs_pass(seed: int, columns: dict[str, str]):
+    frame = visits(seed)
+    for rows in (frame, frame.sample(frac=1.0, random_state=seed)):
+        log = read(rows, **columns)
+        assert log.findings == ()
+        (line,) = log.audit
+        assert line.startswith("The audit of 1,800 transitions found no problems. The rewards 'reward' (-34 to")
+        assert line.endswith("are maximised; if lower is better, write --cost.")
+
+
+def test_independent_rows_pass_in_any_order():
+    frame = visits(3, 900)
+    for columns in (["task", "state"], ["state", "task"], ["task", "state", "action"], ["next_state"]):
+        assert read(frame.sort_values(columns, kind="stable")).findings == ()
+
+
+def part_of(frame: pd.DataFrame, where: pd.Series, values: pd.Series) -> pd.DataFrame:
+    return frame.assign(next_state=np.where(where, values, frame["next_state"])).dropna()
+
+
+CHAIN = "is the state (of its own row|two rows later|three rows later|one row earlier)"
+STOPS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
+    "one row late": (lambda f: f.assign(next_state=f["next_state"].shift(-1)).dropna(), CHAIN),
+    "one row late in each episode": (
+        lambda f: f.assign(next_state=f.groupby(["task", "patient"])["next_state"].shift(-1)).dropna(),
+        CHAIN,
+    ),
+    "two rows late": (lambda f: f.assign(next_state=f["next_state"].shift(-2)).dropna(), CHAIN),
+    "the state before": (lambda f: f.assign(next_state=f["state"].shift(1)).dropna(), CHAIN),
+    "its own state": (lambda f: f.assign(next_state=f["state"]), CHAIN),
+    "its own state in some tasks": (lambda f: part_of(f, f["task"] < "clinic 2", f["state"]), CHAIN),
+    "one row late in some tasks": (lambda f: part_of(f, f["task"] < "clinic 2", f["next_state"].shift(-1)), CHAIN),
+    "another coding": (
+        lambda f: f.assign(next_state=f["next_state"].str[-1]),
+        "no next state occurs as a state: .*--ends",
+    ),
+    "other letters": (lambda f: f.assign(next_state=f["next_state"].str.upper()), "no next state occurs as a state"),
+    "dates as rewards": (
+        lambda f: f.assign(reward=pd.Timestamp("2025-01-01") + pd.to_timedelta(f["day"], "D")),
+        "row 0: the value .* of 'reward' is a date, not a number",
+    ),
+    "dates as whole numbers": (lambda f: f.assign(reward=20250101 + f["day"]), "look like dates"),
+    "dates with hours as whole numbers": (
+        lambda f: f.assign(reward=202501011200 + 10000 * f["day"]),
+        "look like dates",
+    ),
+    "seconds since 1970": (lambda f: f.assign(reward=1_735_689_600 + 86_400 * f["day"]), "look like dates"),
+    "milliseconds since 1970": (
+        lambda f: f.assign(reward=1_735_689_600_000 + 86_400_000 * f["day"]),
+        "look like dates",
+    ),
+    "rewards that are too large": (
+        lambda f: f.assign(reward=f["reward"] * 1e200),
+        "large that its square overflows",
+    ),
+    "rewards that are too small": (
+        lambda f: f.assign(reward=f["reward"] * 1e-200),
+        "that its square underflows",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", STOPS)
+@pytest.mark.parametrize("columns", [{}, EPISODES], ids=["alone", "episodes"])
+def test_what_makes_advice_void_stops_it(fault: str, columns: dict[str, str]):
+    damage, line = STOPS[fault]
+    for seed in range(2):
+        with pytest.raises(ValueError, match=line) as raised:
+            read(damage(visits(seed)), **columns)
+        assert "\n" not in str(raised.value)
+
+
+def test_what_is_meant_is_accepted():
+    frame = visits(0).assign(next_state=visits(0)["state"])
+    with pytest.raises(ValueError, match="if this is intended, add --accept chain"):
+        pomrl_logs.from_log(frame)
+    assert pomrl_logs.from_log(frame, accept=["chain"]).findings == ()
+    with pytest.raises(ValueError, match=r"unknown finding 'chains' in accept; available: chain, coding, "):
+        pomrl_logs.from_log(frame, accept=["chains"])
+
+
+def permuted(values: pd.Series) -> pd.Series:
+    return values.sample(frac=1.0, random_state=0).set_axis(values.index)
+
+
+WEAKENS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
+    "some next states of other rows": (
+        lambda f: part_of(f, pd.Series(np.arange(len(f)) % 10 < 3), permuted(f["next_state"])),
+        "breaks",
+        "is not the state of the next row in .*: add --episode if episodes begin there",
+    ),
+    "all next states of other rows": (
+        lambda f: f.assign(next_state=permuted(f["next_state"])),
+        "breaks",
+        "is independent of states and actions in 1,800 rows",
+    ),
+    "actions one row late": (
+        lambda f: f.assign(action=f.groupby(["task", "patient"])["action"].shift(-1)).dropna(),
+        "history",
+        "the action of the previous row is associated with the outcome",
+    ),
+    "rewards one row late": (
+        lambda f: f.assign(reward=f.groupby(["task", "patient"])["reward"].shift(-1)).dropna(),
+        "history",
+        "'reward' is associated with the action of the next row",
+    ),
+    "a table three times": (lambda f: pd.concat([f] * 3), "repeats", "3600 of 5400 rows repeat earlier rows"),
+    "a table three times, with numbered rows": (
+        lambda f: pd.concat([f] * 3).assign(number=np.arange(3 * len(f))),
+        "repeats",
+        "3600 of 5400 rows repeat earlier rows, equal in all columns except 'number'",
+    ),
+    "three exports": (
+        lambda f: pd.concat([f.assign(export=f"of day {day}") for day in range(3)]),
+        "repeats",
+        "3600 of 5400 rows repeat earlier rows, equal in all columns except 'export'",
+    ),
+    "a clinic under another name": (
+        lambda f: pd.concat([f, f[f["task"] == "clinic 3"].assign(task="clinic 9")]),
+        "repeats",
+        "300 of 2100 rows repeat earlier rows, equal in all columns except 'task'",
+    ),
+    "each row three times": (lambda f: f.loc[f.index.repeat(3)], "repeats", "3600 of 5400 rows repeat earlier rows"),
+    "all rows twice, shuffled": (
+        lambda f: pd.concat([f] * 2).sample(frac=1.0, random_state=0),
+        "repeats",
+        "1800 of 3600 rows repeat earlier rows",
+    ),
+    "a part twice": (lambda f: pd.concat([f, f[600:]]), "repeats", "1200 of 3000 rows repeat earlier rows"),
+    "some rows twice": (
+        lambda f: pd.concat([f, f[::5]]).sort_index(kind="stable"),
+        "repeats",
+        "360 of 2160 rows equal earlier rows in all columns",
+    ),
+    "rewards beside a large number": (
+        lambda f: f.assign(reward=f["reward"] + 1e9),
+        "offset",
+        "the rewards 'reward' average 1e.09, but differ by at most 34",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", WEAKENS)
+def test_what_weakens_advice_stands_above_it(fault: str):
+    damage, name, line = WEAKENS[fault]
+    frame = damage(visits(0)).reset_index(drop=True)
+    log = read(frame)
+    assert any(finding.name == name and re.search(line, finding.line) for finding in log.findings)
+    report = pomrl_logs.horizon_report(log, GAMMA)
+    assert report.words[0] in log.audit
+
+
+OF_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
+    "one row late, and shuffled": (
+        lambda f: (
+            f.assign(next_state=f.groupby(["task", "patient"])["next_state"].shift(-1))
+            .dropna()
+            .sample(frac=1.0, random_state=0)
+        ),
+        "is not the state of the next row in any order of the rows of episodes",
+    ),
+    "the last state of the episode": (
+        lambda f: f.assign(next_state=f.groupby(["task", "patient"])["next_state"].transform("last")),
+        "is not the state of the next row in any order of the rows of episodes",
+    ),
+    "the next row's state, across episodes": (
+        lambda f: f.assign(next_state=f["state"].shift(-1)).dropna(),
+        "of the last row of an episode is the first state of the next episode in 100% of episodes",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", OF_EPISODES)
+def test_next_states_that_are_no_chain_of_episodes_weaken(fault: str):
+    damage, line = OF_EPISODES[fault]
+    findings = [finding for finding in read(damage(visits(1)), **EPISODES).findings if finding.name == "breaks"]
+    assert any(re.search(line, finding.line) for finding in findings)
+
+
+def test_what_is_in_no_column_shows_in_the_rows_before():
+    hidden = visits(0, 900, old=0.7).drop(columns="age")
+    for columns in ({}, EPISODES):
+        log = read(hidden, **columns)
+        assert named(log) == ["history"]
+        assert "where state and action are equal" in log.audit[0]
+
+
+def test_copies_are_counted_once():
+    frame = visits(0)
+    right = read(frame)
+    for copies in (pd.concat([frame] * 3), frame.loc[frame.index.repeat(3)], pd.concat([frame, frame[600:]])):
+        log = read(copies.reset_index(drop=True))
+        np.testing.assert_array_equal(log.counts, right.counts)
+    counted = read_log(pd.concat([frame] * 3), ColumnRoles(), accept=["repeats"])
+    np.testing.assert_array_equal(counted.counts, 3 * right.counts)
+
+
+def test_worlds_without_chance_repeat_by_themselves():
+    cycle = np.tile(np.arange(12), 200)
+    assert not find_repeats(cycle).any()
+    rng = np.random.default_rng(0)
+    few = rng.integers(0, 3, 5000)
+    assert not find_repeats(few).any()
+    assert find_repeats(np.concatenate([rng.integers(0, 50, 500)] * 2)).sum() == 500
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_column_that_drives_action_and_course_is_named(seed: int):
+    log = read(visits(seed, 900, old=0.7), **EPISODES)
+    assert named(log) == ["column"]
+    assert "the column 'age' is associated with the action" in log.audit[0]
+    assert "write --state state,age" in log.audit[0]
+    missing = visits(seed, 900, old=0.7).assign(age=lambda f: f["age"].where(f["age"] > 60))
+    assert named(read(missing, **EPISODES)) == ["column"]  # whether it is missing says all
+    with_age = read_log(visits(seed, 900, old=0.7), ColumnRoles(state=["state", "age"], **EPISODES))
+    assert with_age.findings == ()
+    assert with_age.states[0] == ("severity 0", 40)
+
+
+def test_numbers_in_a_state_are_put_into_bins():
+    rng = np.random.default_rng(0)
+    frame = visits(0, 900, old=0.7)
+    frame["age"] += frame.groupby(["task", "patient"])["age"].transform(lambda ages: rng.integers(-9, 10))
+    log = read(frame, **EPISODES)
+    assert "write --state state,age --bins age=4" in log.audit[0]
+    binned = read_log(frame, ColumnRoles(state=["state", "age"], **EPISODES), bins={"age": 2})
+    assert len(binned.states) == 2 * S
+    assert binned.findings == ()
+    names = read(frame.assign(age="doctor " + frame["age"].astype(str)), **EPISODES)
+    assert names.audit[0].endswith("write --state state,age")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda f: f["action"].map({"none": 0, "pill": 1, "surgery": 2}),  # says the same as the action
+        lambda f: -f["reward"],
+        lambda f: f["next_state"].str[-1],  # recorded after the action
+        lambda f: f["action"] + permuted(f["action"]).str[:1],  # goes with the action alone
+        lambda f: f["state"] + f["task"],
+        lambda f: np.arange(len(f)),
+        lambda f: [f"note {i}" for i in range(len(f))],
+        lambda f: [[i] for i in range(len(f))],  # cannot be compared
+    ],
+)
+def test_columns_that_say_nothing_new_are_no_finding(column: Callable[[pd.DataFrame], Any]):
+    frame = visits(1)
+    assert read(frame.assign(further=column(frame))).findings == ()
+
+
+def test_few_associations_are_found_where_there_are_none():
+    rng, p = np.random.default_rng(0), []
+    for _ in range(400):
+        stratum, x, y = (
+            rng.integers(0, 40, 400),
+            rng.integers(0, 4, 400),
+            rng.choice(5, 400, p=[0.7, 0.2, 0.05, 0.03, 0.02]),
+        )
+        p.append(associate(x, y, stratum).p)
+    assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.035)
+
+
+def test_the_moments_of_chi_square_are_those_over_all_permutations():
+    x, y = np.array([0, 0, 0, 1, 1, 2, 2]), np.array([0, 1, 1, 1, 2, 1, 0])
+    n, sizes = len(x), (np.bincount(x), np.bincount(y))
+
+    def chi_square(order: tuple[int, ...]) -> float:
+        counts = np.zeros((3, 3))
+        np.add.at(counts, (x[list(order)], y), 1)
+        return n * ((counts**2 / np.outer(*sizes)).sum() - 1.0)
+
+    of_all = [chi_square(order) for order in itertools.permutations(range(n))]
+    mean, variance = moments(*(np.array([value]) for value in (n, 3, 3, *((1 / size).sum() for size in sizes))))
+    assert mean[0] == pytest.approx(np.mean(of_all))
+    assert variance[0] == pytest.approx(np.var(of_all))
+
+
+def test_costs_are_asked_for():
+    frame = visits(0).assign(cost=-visits(0)["reward"])
+    with pytest.raises(ValueError, match=r"look like costs, but are maximised .*: write --cost cost"):
+        pomrl_logs.from_log(frame.drop(columns="reward"), reward="cost")
+    np.testing.assert_array_equal(
+        pomrl_logs.from_log(frame.drop(columns="reward"), cost="cost").reward, frame["reward"]
+    )
+    credit = frame["cost"].where(np.arange(len(frame)) != 5, -1.0)
+    for name in ("costUSD", "total_fees", "regret"):
+        with pytest.raises(ValueError, match=f"are mostly positive, .*: write --cost {name}"):
+            pomrl_logs.from_log(frame.assign(**{name: credit}), reward=name)
+    assert pomrl_logs.from_log(frame.assign(feedback=credit), reward="feedback").findings == ()
+    with pytest.raises(ValueError, match=r"are all negative, .*: write --reward cost"):
+        pomrl_logs.from_log(frame.drop(columns="reward").assign(cost=frame["reward"]), cost="cost")
+    with pytest.raises(ValueError, match="rewards or costs, got both"):
+        pomrl_logs.from_log(frame, cost="cost", reward="reward")
+
+
+def test_advice_depends_on_no_unit_and_on_no_common_part_of_rewards():
+    frame = visits(0)
+    right = pomrl_logs.horizon_report(read(frame), GAMMA)
+    small = pomrl_logs.horizon_report(read(frame.assign(reward=frame["reward"] * 1e-12)), GAMMA)
+    shifted = pomrl_logs.horizon_report(read(frame.assign(reward=frame["reward"] + 1e9)), GAMMA)
+    assert right.improvement.lower > 0.0
+    for report, unit in ((small, 1e-12), (shifted, 1.0)):
+        np.testing.assert_array_equal(report.recommendation.policies, right.recommendation.policies)
+        assert report.improvement.lower / unit == pytest.approx(right.improvement.lower, rel=1e-5)
+
+
+def test_warnings_are_lines_alone():
+    with pytest.warns(LogWarning, match="1800 of 3600 rows repeat earlier rows") as said:
+        pomrl_logs.from_log(pd.concat([visits(0)] * 2))
+    assert [str(each.message).count("\n") for each in said] == [0]

@@ -1,0 +1,135 @@
+"""Gains over a log: estimates without bias, limits that hold, and episodes that depend on something hidden."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_logs import log_of
+
+from pomrl.science.mdp import policy_value
+from pomrl_logs.gains import FOLDS, FoldEvaluator, estimate_gains, fold_evaluators
+from pomrl_logs.horizon_reports import horizon_report
+from pomrl_logs.logs import Log
+from pomrl_logs.safe_improvement import KEEP
+
+pytestmark = pytest.mark.slow
+
+K, S, A, GAMMA = 4, 4, 2, 0.9
+RNG = np.random.default_rng(3)
+P = RNG.dirichlet(np.ones(S), (K, S, A))
+R = RNG.random((1, S, A, 1)) + np.zeros((K, S, A, S))
+BEHAVIOUR = np.array([0.8, 0.2])
+"""How the log chooses actions in each state."""
+POLICIES = np.array([[1, KEEP, 0, 1]] * K)
+
+
+def drawn(steps: int, seed: int, noise: float = 0.0) -> Log:
+    """A log in which each task has so many transitions from each state."""
+    rng = np.random.default_rng(seed)
+    log = log_of(rng.multinomial(rng.multinomial(steps, BEHAVIOUR, (K, S)), P), R)
+    return replace(log, reward=log.reward + noise * rng.standard_normal(len(log.reward)))
+
+
+def parts_of(log: Log) -> Iterator[FoldEvaluator]:
+    return fold_evaluators(log, GAMMA, None, log.split(FOLDS, RNG), log.worst_ends)
+
+
+def true_gain(policies: np.ndarray) -> float:
+    chance = np.where((policies == KEEP)[..., None], BEHAVIOUR, np.eye(A)[policies])
+    return float(np.mean(_values(chance) - _values(np.broadcast_to(BEHAVIOUR, chance.shape))))
+
+
+def _values(chance: np.ndarray) -> np.ndarray:
+    mixed, rewards = np.einsum("ksa,ksat->kst", chance, P)[:, :, None], (chance * R[..., 0]).sum(-1, keepdims=True)
+    return policy_value(mixed, rewards, np.zeros((K, S), int), GAMMA)
+
+
+def gain(evaluator: FoldEvaluator) -> tuple[float, float]:
+    """The corrected gain of the policies, and the variance that is said of it."""
+    found = evaluator.value(POLICIES) - evaluator.value(np.full((K, S), KEEP))
+    return found.corrected.mean(), (found.errors**2).sum() / K**2
+
+
+def test_a_part_corrects_what_the_others_say_and_its_errors_are_as_large_as_they_are_said_to_be():
+    found = np.array([[gain(evaluator) for evaluator in parts_of(drawn(60, seed))] for seed in range(60)])
+    gains, said = found[..., 0].mean(-1), found[..., 1].sum(-1) / FOLDS**2
+    assert gains.mean() == pytest.approx(true_gain(POLICIES), abs=3 * gains.std() / np.sqrt(len(gains)))
+    assert said.mean() == pytest.approx(gains.var(), rel=0.5)
+
+
+def test_a_wrong_model_is_corrected_by_what_it_did_not_see():
+    errors = []
+    for seed in range(20):
+        for evaluator in parts_of(drawn(60, seed)):
+            wrong = replace(evaluator.estimate, R=evaluator.estimate.R + np.array([0.0, 0.0, 0.5]))
+            evaluator.estimate = wrong
+            by_models = (wrong.values(POLICIES, GAMMA) - wrong.values(np.full((K, S), KEEP), GAMMA)).mean()
+            errors.append((by_models - true_gain(POLICIES), gain(evaluator)[0] - true_gain(POLICIES)))
+    of_models, corrected = np.mean(errors, 0)
+    assert of_models > 1.0
+    assert abs(corrected) < 0.15 * of_models
+
+
+def test_what_is_told_twice_in_an_episode_is_told_once():
+    log = drawn(60, 0)
+    twice = replace(log, **{name: np.repeat(getattr(log, name), 2) for name in ("cell", "reward", "episode")})
+    as_one, as_two = (
+        estimate_gains(version, np.array([GAMMA]), None, np.random.default_rng(0)).deviation[0]
+        for version in (twice, replace(twice, episode=np.arange(len(twice.cell))))
+    )
+    assert as_one / as_two == pytest.approx(np.sqrt(2.0), rel=0.1)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_limits_hold_and_nobody_is_told_to_change_and_loses(noise: float):
+    reports = [horizon_report(drawn(60, seed, noise), GAMMA) for seed in range(20)]
+    gains = np.array([true_gain(report.recommendation.policies) for report in reports])
+    lower = np.array([report.improvement.lower for report in reports])
+    assert (gains >= lower - 1e-9).mean() >= 0.9
+    assert (gains < -1e-9).mean() <= 0.05
+    possible = max(true_gain(np.array([policy] * K)) for policy in ([0] * S, [1] * S))
+    assert gains.mean() > 0.5 * possible
+
+
+def test_an_unseen_loss_is_the_worst_surprise_where_one_more_transition_counts_most():
+    (evaluator, *_) = parts_of(drawn(60, 0))
+    value, V = evaluator.value(POLICIES), evaluator.estimate.values(POLICIES, GAMMA)
+    loss = value.surprise.max()
+    assert (value.surprise == loss).all()
+    k, s, a = np.unravel_index((value.weights * value.surprise).argmax(), (K, S, A))
+    worst = Log(
+        cell=np.ravel_multi_index(([k], [s], [a], [0]), (K, S, A, S)),
+        reward=V[k, [s]] - loss - GAMMA * V[k, [0]],
+        episode=np.zeros(1, int),
+        tasks=tuple(range(K)),
+        states=tuple(range(S)),
+        actions=tuple(range(A)),
+    )
+    one_more = FoldEvaluator(evaluator.estimate, worst, GAMMA, np.ones(S, bool), np.zeros(S, bool)).value(POLICIES)
+    assert a == POLICIES[k, s]
+    assert (one_more.by_models - one_more.corrected).sum() == pytest.approx(value.unseen)
+
+
+def test_a_limit_counts_an_unseen_transition_to_a_state_that_nothing_enters():
+    """Both actions do the same, so that no plan gains and there are no errors: the states 0, 1 and 2 take turns."""
+    following, paid = np.array([1, 2, 0, 0]), np.array([0.0, 1.0, 2.0, -100.0])
+    counts = np.array([16, 4])[:, None] * np.eye(S, dtype=int)[following][:, None]
+    log = log_of(np.repeat(counts[None], K, 0), paid[:, None, None])
+    found = estimate_gains(log, np.array([GAMMA]), None, RNG)
+    inverse = np.linalg.inv(np.eye(S) - GAMMA * np.eye(S)[following])
+    V, occupancy = inverse @ paid, inverse.mean(0)
+    lost = occupancy / K * (1 / 16 - 1 / 20) * GAMMA * (V[following] - V[3])
+    np.testing.assert_allclose(found.unseen[:2], lost.max())  # the limits with support for the first action
+    np.testing.assert_allclose(found.observed_lower, 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.lower, -(1.0 + found.quantile) * found.unseen, atol=1e-9)
+
+
+def test_nothing_unseen_happens_in_a_state_that_is_never_left():
+    models = P.copy()
+    models[:, 2] = np.eye(S)[2]
+    log = log_of(np.random.default_rng(0).multinomial(60, models), R)
+    for evaluator in parts_of(log):
+        surprise = evaluator.value(POLICIES).surprise
+        assert (surprise[:, 2] == 0.0).all()
+        assert (surprise[:, [0, 1, 3]] > 0.0).all()

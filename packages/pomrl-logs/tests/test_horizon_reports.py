@@ -1,0 +1,154 @@
+"""The report on a log: its three outcomes, the changes that it lists, the command and the page."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_logs import chain_log, log_of
+
+import pomrl_logs
+from pomrl.commands import main
+from pomrl_logs.figure import draw
+from pomrl_logs.gains import Gains
+from pomrl_logs.horizon_reports import MAX_DOUBT, HorizonReport, _enough
+from pomrl_logs.logs import Log
+from pomrl_logs.recommendations import Improvement
+from pomrl_logs.safe_improvement import KEEP
+
+
+def sold(tried: int, *, pays: float = 2.0, tasks: int = 4) -> Log:
+    """A log of two states, in which the second action pays more in the first one, and was tried so often there."""
+    counts = np.zeros((tasks, 2, 2, 2), int)
+    counts[:, :, 0] = 40
+    counts[:, 0, 1] = tried
+    R = np.zeros((1, 2, 2, 1))
+    R[:, 0] = np.array([1.0, pays])[:, None]
+    return log_of(counts, R)
+
+
+@pytest.fixture(scope="module")
+def report() -> HorizonReport:
+    return pomrl_logs.horizon_report(sold(20), 0.9)
+
+
+def test_what_is_better_is_to_be_changed(report: HorizonReport):
+    advice = report.recommendation
+    assert advice.policies.tolist() == [[1, 0]] * 4
+    assert advice.changed.tolist() == [[True, False]] * 4
+    assert report.words[0].startswith("Change 4 of 8 decisions, and keep all others. The estimated gain ")
+    assert 0.0 < report.improvement.lower < report.improvement.mean
+    first = report.changes.iloc[0]
+    named = ["task", "state", "from", "to", "tried", "tried_in_all"]
+    assert first[named].tolist() == [0, 0, "0 67%, 1 33%", 1, 40, 160]
+
+
+def test_the_gains_of_changes_and_tasks_add_up_to_what_the_models_say(report: HorizonReport):
+    # Each visit to the first state, which is any second one from anywhere, pays 2 and not (80 + 40 * 2) / 120.
+    visits = 0.5 / (1.0 - 0.9)
+    assert report.changes["gain"].sum() == pytest.approx(visits * 2.0 / 3.0, rel=0.05)
+    assert report.tasks["gain"].mean() == pytest.approx(report.changes["gain"].sum())
+    assert report.tasks["changes"].tolist() == [1] * 4
+
+
+def test_the_table_and_the_figure_have_all_that_is_compared(report: HorizonReport):
+    chosen = report.table.query(
+        f"support == {report.recommendation.support} and gamma == {report.recommendation.gamma}"
+    )
+    assert chosen["lower"].item() == report.table["lower"].max() == report.improvement.lower
+    assert sorted(set(report.table["gamma"])) == [0.0, 0.5, 0.7, 0.8, 0.9]
+    marked = draw(report).data
+    assert marked.loc[marked["marker"], "x"].tolist() == [report.recommendation.gamma]
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        (sold(0), "Keep to the decisions of the log: no change that the log has tried often enough looks better."),
+        (sold(20, pays=1.0), "Keep to the decisions of the log: no change"),
+        (log_of(np.ones((4, 2, 2, 2), int), np.ones(1)), "Not enough data: keep to the decisions of the log. The log"),
+    ],
+    ids=["one action alone", "actions that pay the same", "too few transitions"],
+)
+def test_what_shows_no_gain_is_kept(log: Log, words: str):
+    report = pomrl_logs.horizon_report(log, 0.9)
+    assert report.words[0].startswith(words)
+    assert (report.recommendation.policies == KEEP).all()
+    assert report.improvement == Improvement(0.0, 0.0)
+    assert report.changes.empty
+
+
+def test_as_much_data_as_are_asked_for_are_enough():
+    frame = chain_log(tasks=5, m=6, seed=1)
+    frame["reward"] = np.random.default_rng(0).normal(frame["action"] == "b", 3.0)
+    report = pomrl_logs.horizon_report(pomrl_logs.from_log(frame), 0.9)
+    assert report.words[0].startswith("Not enough data: keep to the decisions of the log. Some changes look better;")
+    times = int(np.ceil(report.recommendation.transitions / len(frame)))
+    assert times > 1
+    more = pd.concat([frame] * 2 * times)
+    assert pomrl_logs.horizon_report(
+        pomrl_logs.from_log(more, accept=["repeats", "history"]), 0.9
+    ).recommendation.changed.any()
+
+
+@pytest.mark.parametrize("rows", [10, 17, 30, 60, 90])
+def test_a_small_log_gives_no_number_of_required_transitions(rows: int):
+    frame = chain_log(tasks=1, m=20, seed=1).sample(rows, random_state=0)
+    frame["reward"] = np.random.default_rng(rows).normal(frame["action"] == "b", 3.0)
+    report = pomrl_logs.horizon_report(pomrl_logs.from_log(frame, accept=["repeats"]), 0.9)
+    assert not np.isfinite(report.recommendation.transitions)
+    assert "about" not in report.words[0]
+
+
+@pytest.mark.parametrize(("deviation", "is_known"), [(0.9, True), (1.1, False)])
+def test_a_gain_below_its_standard_error_gives_no_number(deviation: float, is_known: bool):
+    gains = Gains(np.array([1.0]), np.array([deviation]), np.zeros(1), quantile=2.0)
+    assert np.isfinite(_enough(sold(20), gains)) == is_known
+
+
+def test_the_report_depends_on_its_seed_alone():
+    log = pomrl_logs.from_log(chain_log(m=30))
+    first, same, other = (pomrl_logs.horizon_report(log, 0.9, [0.5], seed=seed).table for seed in (0, 0, 1))
+    pd.testing.assert_frame_equal(first, same)
+    assert not first.equals(other)
+
+
+def test_a_limit_near_its_estimate_is_warned_of():
+    report = pomrl_logs.horizon_report(sold(4000), 0.9)
+    assert report.improvement.doubt >= MAX_DOUBT
+    assert any(line.startswith("The lower limit is ") for line in report.words)
+    assert Improvement().doubt == 0.0
+
+
+def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    monkeypatch.setenv("POMRL_OUTPUTS", str(folder))
+    monkeypatch.setattr("sys.argv", [])
+    main.command("horizon", [str(folder / "visits.csv"), "--task", "patient", *words])()
+
+
+def test_the_command_prints_and_writes_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    chain_log(m=40).rename(columns={"task": "patient"}).to_csv(tmp_path / "visits.csv", index=False)
+    called(tmp_path, monkeypatch)
+    said = capsys.readouterr().out
+    lines = [line for line in said.splitlines() if not line.startswith(str(tmp_path))]
+    assert lines[0].startswith("The audit of 1,920 transitions found no problems. The rewards")
+    assert any(line.startswith("Change ") for line in lines[:4])
+    assert max(map(len, lines)) <= 80
+
+    folder = tmp_path / "horizon" / "visits"
+    files = {"report.html", "changes.csv", "gains.pdf", "gains.png", "gains.csv", "gains.json"}
+    assert {path.name for path in folder.iterdir()} == files
+    changes = pd.read_csv(folder / "changes.csv")
+    report = pomrl_logs.horizon_report(pomrl_logs.from_log(tmp_path / "visits.csv", task="patient"))
+    assert changes["to"].tolist() == report.changes["to"].tolist()
+    assert set(changes["to"]) <= {"a", "b"}
+    page = (folder / "report.html").read_text()
+    assert all(sentence in page for sentence in report.words)
+    assert 'src="data:image/png;base64,' in page
+    assert page.count('<th scope="row">task 3</th>') == 1 + (changes["task"] == "task 3").sum()
+    assert "http://" not in page.replace("http-equiv", "")
+
+    called(tmp_path, monkeypatch)
+    assert (folder / "report.html").read_text() == page

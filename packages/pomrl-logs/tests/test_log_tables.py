@@ -1,0 +1,424 @@
+"""How strangers' tables are read: files, names, next states and orders; each convention, and what is refused."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pomrl_logs
+from pomrl.planning import END
+from pomrl_logs.log_tables import ColumnRoles, read_log
+from pomrl_logs.logs import Log
+
+HEAD = "task,state,action,reward,next_state"
+LINES = ["t,007,None,1.5,07", "t,07,repair,-2,7", "u,7,None,0,007"]
+STATES, ACTIONS = ("007", "07", "7"), ("None", "repair")
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def with_lone_returns(path: Path) -> Path:
+    (path / "log.csv").write_bytes("\r".join([HEAD, *LINES]).encode())
+    return path / "log.csv"
+
+
+def as_jsonl(path: Path) -> Path:
+    rows = [dict(zip(HEAD.split(","), line.split(","), strict=True)) for line in LINES]
+    return write(path / "log.jsonl", *(json.dumps(row | {"reward": float(row["reward"])}) for row in rows))
+
+
+def as_gzip(path: Path) -> Path:
+    (path / "log.csv.gz").write_bytes(gzip.compress("\n".join([HEAD, *LINES]).encode()))
+    return path / "log.csv.gz"
+
+
+def as_parquet(path: Path) -> Path:
+    frame = pd.DataFrame([line.split(",") for line in LINES], columns=HEAD.split(","))
+    frame.assign(reward=frame["reward"].astype(float)).to_parquet(path / "log.parquet")
+    return path / "log.parquet"
+
+
+def separated(separator: str) -> Callable[[Path], Path]:
+    return lambda path: write(path / "log.txt", *(line.replace(",", separator) for line in [HEAD, *LINES]))
+
+
+FILES: dict[str, Callable[[Path], Any]] = {
+    "csv": lambda path: write(path / "log.csv", HEAD, *LINES),
+    "tabs": lambda path: write(path / "log.tsv", *(line.replace(",", "\t") for line in [HEAD, *LINES])),
+    "semicolons": separated(";"),
+    "bars": separated("|"),
+    "gzip": as_gzip,
+    "jsonl": as_jsonl,
+    "parquet": as_parquet,
+    "comments": lambda path: write(path / "log.csv", "# made, by, hand", "", HEAD, LINES[0], "# half", "", *LINES[1:]),
+    "quotes": lambda path: write(path / "log.csv", HEAD, 't,"007","None","1.5",07', *LINES[1:]),
+    "a mark of the encoding": lambda path: write(path / "log.csv", "\ufeff" + HEAD, *LINES),
+    "blanks": lambda path: write(path / "log.csv", HEAD.replace(",", " , "), *(x.replace(",", " ,") for x in LINES)),
+    "lines that end with a return alone": with_lone_returns,
+    "blank lines": lambda path: write(
+        path / "log.tsv", *(x.replace(",", "\t") for x in [HEAD, LINES[0], "  ", *LINES[1:]])
+    ),
+    "blank lines and quotes": lambda path: write(path / "log.csv", HEAD, "  ", 't,"007","None","1.5",07', *LINES[1:]),
+    "another column": lambda path: write(path / "log.csv", "note," + HEAD, *(f'"a,b",{line}' for line in LINES)),
+    "decimal commas": lambda path: write(
+        path / "log.csv", HEAD.replace(",", ";"), *(x.replace(",", ";").replace("1.5", "1,5") for x in LINES)
+    ),
+    "several files": lambda path: [
+        write(path / f"{i}.csv", HEAD, *lines) for i, lines in enumerate((LINES[:2], LINES[2:]))
+    ],
+    "several frames": lambda _: [pd.DataFrame([x.split(",")], columns=HEAD.split(",")) for x in LINES],
+}
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_each_form_of_a_table_is_the_same_log(form: str, tmp_path: Path):
+    log = read_log(FILES[form](tmp_path), ColumnRoles())
+    assert (log.tasks, log.states, log.actions) == (("t", "u"), STATES, ACTIONS)
+    assert log.reward.tolist() == [1.5, -2.0, 0.0]
+    assert np.argwhere(log.counts).tolist() == [[0, 0, 0, 1], [0, 1, 1, 2], [1, 2, 0, 0]]
+    said = {finding.name for finding in log.findings}
+    assert said == {"blanks": {"names"}, "decimal commas": {"decimals"}}.get(form, set())
+
+
+def test_names_of_a_frame_are_what_they_are():
+    rows = [(2**53, "1", None, 0.0, 2**53 + 1), (2**53 + 1, 1, None, 0.0, 2**53)]
+    frame = pd.DataFrame(rows, columns=HEAD.split(","), dtype=object).assign(action="NA")
+    log = read_log(frame.rename(columns={"task": "state", "state": "task"}), ColumnRoles())
+    assert log.tasks == ("1", 1)
+    assert log.states == (2**53, 2**53 + 1)
+    assert log.actions == ("NA",)
+
+
+def test_names_of_whole_numbers_in_a_file_have_no_point(tmp_path: Path):
+    frame = pd.DataFrame({"task": 1, "state": [10, 9], "action": 0, "reward": 0.0, "next_state": [9.0, 10.0]})
+    frame.to_parquet(tmp_path / "log.parquet")
+    log = read_log(tmp_path / "log.parquet", ColumnRoles())
+    assert (log.tasks, log.states) == (("1",), ("9", "10"))
+
+
+def test_two_files_of_other_kinds_have_the_same_names(tmp_path: Path):
+    frame = pd.DataFrame({"task": [1, 2], "state": [10, 9], "action": 0, "reward": 0.0, "next_state": [9, 10]})
+    frame.to_parquet(tmp_path / "old.parquet")
+    frame.assign(task=["1", "x"]).to_csv(tmp_path / "new.csv", index=False)
+    old, new = (read_log(tmp_path / name, ColumnRoles()) for name in ("old.parquet", "new.csv"))
+    assert (old.tasks, new.tasks, old.states) == (("1", "2"), ("1", "x"), new.states)
+
+
+def test_a_log_with_many_states_is_planned_without_a_dense_array():
+    """A ring of 60,000 states: an array of all transitions would take 57 GB."""
+    S = 60_000
+    state = np.arange(S)
+    frame = pd.DataFrame({"task": 0, "state": state, "action": "go", "reward": 0.0, "next_state": (state + 1) % S})
+    frame.loc[S - 1, "reward"] = 1.0
+    further = frame.iloc[:2].assign(action="wait", reward=1e-6, next_state=[0, 1])
+    log = read_log(pd.concat([frame, further]), ColumnRoles())
+    plan = log.model().plan([0.9])
+    last = 1.0 + 0.9 * plan.values[0, 0]
+    np.testing.assert_allclose(plan.values[0, [S - 1, S - 3]], [last, 0.9**2 * last], rtol=1e-12)
+    np.testing.assert_allclose(plan.values[0, :2], 1e-5, rtol=1e-6)  # waiting for ever, far from the reward
+    assert plan.policies[0, 2:].max() == 0
+    with pytest.raises(ValueError, match=r"1 tasks, 60000 states, for which model.* plans without a prior"):
+        log.new_task()
+
+
+def test_missing_says_which_names_are_missing(tmp_path: Path):
+    path = write(tmp_path / "log.csv", HEAD, *LINES, "t,NA,None,0,7")
+    assert "NA" in read_log(path, ColumnRoles()).states
+    with pytest.raises(ValueError, match=r"log\.csv: line 5: the value 'NA' of 'state' is missing; remove the row"):
+        read_log(path, ColumnRoles(), missing=["NA"])
+    with pytest.raises(ValueError, match=r"line 2: the value .* of 'action' is missing"):
+        read_log(write(tmp_path / "log.csv", HEAD, "t,1,,0,1"), ColumnRoles())
+
+
+def chain() -> pd.DataFrame:
+    """Two episodes of two tasks, of which the first one ends and the second one is cut off."""
+    rows = [("x", 1, i, f"s{i}", "go", 1.0 + i) for i in range(3)] + [("y", 1, i, f"s{i}", "go", 2.0) for i in range(4)]
+    return pd.DataFrame(rows, columns=["task", "visit", "t", "state", "action", "reward"])
+
+
+def test_next_states_are_those_of_the_next_rows():
+    frame = chain().assign(done=[0, 0, 1, 0, 0, 0, 0])
+    log = read_log(frame.sample(frac=1.0, random_state=1), ColumnRoles(episode="visit", time="t", terminated="done"))
+    assert log.states == ("s0", "s1", "s2", "s3", END)
+    task, state, _, following = log.indices
+    found = sorted(zip(task.tolist(), state.tolist(), following.tolist(), strict=True))
+    assert found == [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 1), (1, 1, 2), (1, 2, 3)]
+    assert any("last rows of episodes left out, because they have no next state: 1 (row" in line for line in log.audit)
+
+
+def test_a_next_state_may_be_missing_where_the_episode_ended(tmp_path: Path):
+    frame = pd.DataFrame({"task": "t", "state": ["a", "b"] * 5, "action": "go", "reward": 1.0, "done": [0, 1] * 5})
+    frame["next_state"] = ["b", None] * 5
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    for given in (frame, tmp_path / "log.csv"):
+        log = read_log(given, ColumnRoles(terminated="done"), accept=["repeats"])
+        assert log.states == ("a", "b", END)
+        assert log.counts.ravel().nonzero()[0].size == 2
+    with pytest.raises(ValueError, match="of 'next_state' is missing; mark ends of episodes with --terminated COLUMN"):
+        read_log(frame, ColumnRoles())
+    cut = read_log(frame.assign(visit=np.arange(10) // 2), ColumnRoles(episode="visit"))
+    assert cut.states == ("a", "b")
+    assert len(cut.cell) == 5
+
+
+def test_a_state_of_the_name_of_the_end_goes_on():
+    def value(end: str) -> dict[object, float]:
+        states, following = ["start", "mid", end, "mid"] * 30, ["mid", end, "mid", "mid"] * 30
+        frame = pd.DataFrame({"task": "t", "state": states, "action": ["go", "go", "back", "stop"] * 30})
+        frame = frame.assign(reward=[0.0, 0.0, 0.0, 1.0] * 30, next_state=following, done=[0, 0, 0, 1] * 30)
+        log = read_log(frame, ColumnRoles(terminated="done"))
+        return dict(zip(log.states, log.model(log.new_task()).plan([0.9]).values[0], strict=True))
+
+    assert value("end")["mid"] == pytest.approx(value("other")["mid"])
+    assert value("end")["mid"] == pytest.approx(1.0, abs=0.01)  # stop, which pays 1
+
+
+def test_without_a_column_of_tasks_all_rows_are_of_one():
+    log = read_log(chain().drop(columns="task").assign(next_state="s0"), ColumnRoles(), accept=["chain", "breaks"])
+    assert log.tasks == ("all",)
+    assert "no column 'task', so all rows belong to one task" in log.audit
+
+
+def test_several_columns_are_one_name():
+    frame = chain().assign(next_state=chain()["state"].shift(-1), age=[7] * 3 + [8] * 4, next_age=[7, 7, 8, 8, 8, 8, 9])
+    roles = ColumnRoles(state=["state", "age"], next_state=["next_state", "next_age"], action=["action", "visit"])
+    log = read_log(frame.dropna(), roles)
+    assert log.states[:2] == (("s0", 7), ("s0", 8))
+    assert log.actions == (("go", 1),)
+    assert str(log.states[0]) == "s0, 7"
+    with pytest.raises(ValueError, match="of 'age' changes within an episode; add a column of next values"):
+        read_log(frame.assign(age=range(7)).dropna(), ColumnRoles(state=["state", "age"], episode="visit"))
+
+
+def frame_of(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({"task": 0, "state": [0, 1], "action": 0, "reward": 1.0, "next_state": [1, 0]}).assign(
+        **columns
+    )
+
+
+BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "a field too many": (
+        lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, LINES[0], LINES[1] + ",9")),
+        r"log\.csv: line 3 must have 5 fields, like the header, got 6",
+    ),
+    "a field too many in all rows": (
+        lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD, "t,0,a,1,1,9", "t,1,b,5,0,9")),
+        "line 2 must have 5 fields, like the header, got 6",
+    ),
+    "a field too few after a comment": (
+        lambda path: pomrl_logs.from_log(write(path / "log.csv", "# c", HEAD, "# d", LINES[0], "t,1")),
+        "line 5 must have 5 fields, like the header, got 2",
+    ),
+    "a row of tabs alone": (
+        lambda path: pomrl_logs.from_log(
+            write(path / "log.tsv", *(line.replace(",", "\t") for line in [HEAD, LINES[0], ",,,,", LINES[1]]))
+        ),
+        r"log\.tsv: line 3: .*",
+    ),
+    "a header alone": (lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD)), "the table has no rows"),
+    "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "the file has no header"),
+    "another format": (
+        lambda path: pomrl_logs.from_log(path / "log.xlsx"),
+        r"the name of a log must end in .*, got \.xlsx",
+    ),
+    "no format that is compressed": (
+        lambda path: pomrl_logs.from_log(path / "log.gz"),
+        r"must end in .*\.ndjson, or for text also in \.gz after it, got \.gz",
+    ),
+    "a line that is no object": (
+        lambda path: pomrl_logs.from_log(write(path / "log.jsonl", "{}", "", "{state: 1}")),
+        r"the file cannot be read \(line 3, column 2: Expecting property name",
+    ),
+    "two columns of a name": (
+        lambda path: pomrl_logs.from_log(write(path / "log.csv", "state," + HEAD, *("1," + line for line in LINES))),
+        "2 columns 'state'; available: ",
+    ),
+    "a name that is nearly right": (
+        lambda _: pomrl_logs.from_log(frame_of(), state="Stat"),
+        r"no column 'Stat' \(did you mean 'state'\?\); available: 'task', 'state', 'action',",
+    ),
+    "no next states": (
+        lambda _: pomrl_logs.from_log(frame_of().drop(columns="next_state")),
+        "no column 'next_state'.*; add --next-state COLUMN, or the order of rows with --episode",
+    ),
+    "two rows at a time": (
+        lambda _: pomrl_logs.from_log(frame_of(t=1), time="t"),
+        "the value 1 of 't' occurs in another row of its task; give the column of episodes with --episode",
+    ),
+    "a time that is none": (
+        lambda _: pomrl_logs.from_log(frame_of(t="early"), time="t"),
+        "'t' is neither a number nor a",
+    ),
+    "one time that is none": (
+        lambda _: pomrl_logs.from_log(frame_of(t=[1, "early"]), time="t"),
+        "row 1: the value 'early' of 't' is neither a number nor a date",
+    ),
+    "times and dates": (
+        lambda _: pomrl_logs.from_log(frame_of(t=["2025-12-31", 1.5]), time="t"),
+        "row 1: the value 1.5 of 't' is a number, but others are dates",
+    ),
+    "an episode for each row": (
+        lambda _: pomrl_logs.from_log(frame_of(e=[0, 1]).drop(columns="next_state"), episode="e"),
+        "no row has a next state; check --episode and --next-state",
+    ),
+    "an end that is no state": (
+        lambda _: pomrl_logs.from_log(frame_of(), ends=[7]),
+        "unknown state 7 in ends; available: 0, 1",
+    ),
+    "an end that is left": (
+        lambda _: pomrl_logs.from_log(frame_of(), ends=[1]),
+        "row 1: states in ends must not start a row, got 1",
+    ),
+    "bins of another column": (
+        lambda _: pomrl_logs.from_log(frame_of(), bins={"age": 3}),
+        "unknown column 'age' in bins; available: 'state', 'action'",
+    ),
+    "one bin": (
+        lambda _: pomrl_logs.from_log(frame_of(), bins={"state": 1}),
+        "the number of bins must be at least 2, got 1 for 'state'",
+    ),
+    "bins of texts": (
+        lambda _: pomrl_logs.from_log(frame_of(state="a"), bins={"state": 3}),
+        "'state' must be a number for --bins",
+    ),
+    "bins of numbers and a text": (
+        lambda _: pomrl_logs.from_log(frame_of(state=[0, "a"]), bins={"state": 3}),
+        "row 1: the value 'a' of 'state' must be a number for --bins",
+    ),
+    "a reward with a word": (lambda _: pomrl_logs.from_log(frame_of(reward="low")), "row 0: .* is not a finite number"),
+    "files that differ": (
+        lambda _: pomrl_logs.from_log([frame_of(), frame_of(more=1)]),
+        "the columns must equal the columns of the log; only one has 'more'",
+    ),
+    "no table": (lambda _: pomrl_logs.from_log([]), "a log must have at least one table, got none"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_is_named_in_one_line(case: str, tmp_path: Path):
+    call, line = BAD[case]
+    with pytest.raises(ValueError, match=line) as raised:
+        call(tmp_path)
+    assert "\n" not in str(raised.value)
+
+
+def test_columns_may_be_read_in_any_order_of_rows(tmp_path: Path):
+    first = read_log(write(tmp_path / "a.csv", HEAD, *LINES), ColumnRoles())
+    second = read_log(write(tmp_path / "b.csv", HEAD, *reversed(LINES)), ColumnRoles())
+    assert isinstance(first, Log)
+    assert (first.counts == second.counts).all()
+
+
+def transitions(log: Log) -> list[tuple[Any, ...]]:
+    names = (log.tasks, log.states, log.actions, log.states)
+    return [tuple(name[i] for name, i in zip(names, row, strict=True)) for row in zip(*log.indices, strict=True)]
+
+
+QUOTED = {
+    "a quoted name with a hash": ([HEAD, '"#t",1,a,1,2', '"#t",2,a,2,1'], [("1", "2"), ("2", "1")]),
+    "a comment after a field of two lines": (
+        [HEAD, 't,"1', '2",a,1,s', "# b,c,d,e,f", "t,s,a,2,s"],
+        [("1\n2", "s"), ("s", "s")],
+    ),
+    "comments with a quote": (
+        ['# "', HEAD, "t,1,a,1,2", '# of 5" pipes', '#,"x', 't,2,"a",1,1', '# "'],
+        [("1", "2"), ("2", "1")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", QUOTED)
+def test_comments_are_unquoted_lines_whatever_their_quotes(case: str, tmp_path: Path):
+    lines, expected = QUOTED[case]
+    log = read_log(write(tmp_path / "log.csv", *lines), ColumnRoles(), accept=["chain", "breaks"])
+    assert [(state, following) for _, state, _, following in transitions(log)] == expected
+
+
+def test_a_line_of_two_quotes_has_too_few_fields(tmp_path: Path):
+    with pytest.raises(ValueError, match=r"log\.csv: line 3 must have 5 fields, like the header, got 1"):
+        read_log(write(tmp_path / "log.csv", HEAD, LINES[0], '""', LINES[1]), ColumnRoles())
+
+
+@pytest.mark.parametrize("blank", [" ", " NA"])
+def test_missing_names_may_have_blanks_around(blank: str, tmp_path: Path):
+    path = write(tmp_path / "log.csv", HEAD, *LINES, f"t,7,None,0,{blank}")
+    with pytest.raises(ValueError, match=rf"line 5: the value '{blank}' of 'next_state' is missing"):
+        read_log(path, ColumnRoles(), missing=["NA"])
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+@pytest.mark.parametrize("code", ["-1", -1])
+def test_missing_numbers_of_typed_files_are_names_like_others(suffix: str, code: Any, tmp_path: Path):
+    frame = pd.DataFrame({"state": [0, 1, 0], "action": "a", "reward": 1.0, "next_state": [1, -1, 1]})
+    path = tmp_path / f"log.{suffix}"
+    frame.to_parquet(path) if suffix == "parquet" else frame.to_json(path, orient="records", lines=True)
+    with pytest.raises(ValueError, match="the value -1 of 'next_state' is missing"):
+        read_log(path, ColumnRoles(), missing=[code])
+
+
+def of_ages(state: Any, following: Any) -> pd.DataFrame:
+    return pd.DataFrame({"state": state, "action": "a", "reward": 1.0, "next_state": following})
+
+
+@pytest.mark.parametrize("code", [-1, "NA"])
+def test_missing_numbers_are_in_no_bin(code: Any):
+    frame = of_ages(range(20), [*range(1, 20), code])
+    with pytest.raises(ValueError, match=f"row 19: the value {code!r} of 'next_state' is missing"):
+        read_log(frame, ColumnRoles(), bins={"state": 4}, missing=[code])
+
+
+def test_bins_of_times_have_one_unit():
+    days = pd.date_range("2025-01-01", periods=21)
+    exact = days + pd.Timedelta(1, "ns")  # nanoseconds, although those of states may be microseconds
+    frame = of_ages(days[:-1].astype("datetime64[s]"), exact[1:])
+    log = read_log(frame, ColumnRoles(), bins={"state": 4}, accept=["breaks"])
+    assert np.bincount(log.indices[1]).tolist() == [5, 5, 5, 5]
+    assert np.bincount(log.indices[3]).tolist() == [4, 5, 5, 6]
+
+
+def test_bins_have_different_names():
+    numbers = 12_345_678 + np.arange(21)
+    log = read_log(of_ages(numbers[:-1], numbers[1:]), ColumnRoles(), bins={"state": 4})
+    assert len(set(log.states)) == 4
+
+
+def test_ends_of_combined_states_are_tuples_or_texts(tmp_path: Path):
+    frame = pd.DataFrame({"a": ["x", "y"], "b": [0, 1], "action": "go", "reward": 1.0, "a2": ["y", "z"], "b2": [1, 2]})
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    roles = ColumnRoles(state=["a", "b"], next_state=["a2", "b2"])
+    for end in (("z", "2"), ("z", 2), "z, 2"):
+        assert read_log(tmp_path / "log.csv", roles, ends=[end]).ends == {("z", "2")}
+    assert read_log(frame, roles, ends=[("z", 2)]).ends == {("z", 2)}
+    assert read_log(frame, roles, ends=["z, 2"]).ends == {("z", 2)}
+
+
+def test_many_columns_form_a_state():
+    frame = pd.DataFrame({f"s{i}": np.arange(200) for i in range(20)}).assign(action="a", reward=1.0, visit=0)
+    log = read_log(frame, ColumnRoles(state=[f"s{i}" for i in range(20)], episode="visit"))
+    assert len(log.states) == 200
+    assert log.states[:2] == ((0,) * 20, (1,) * 20)
+
+
+def test_columns_of_a_frame_are_named_by_their_text():
+    frame = of_ages([0, 1], [1, 0]).set_axis(range(4), axis=1)
+    names = {"state": "0", "action": "1", "reward": "2", "next_state": "3"}
+    assert read_log(frame, ColumnRoles(**names)).states == (0, 1)
+    levels = frame.set_axis(pd.MultiIndex.from_product([range(4), ["x"]]), axis=1)
+    pairs = {role: f"({number}, 'x')" for role, number in names.items()}
+    assert read_log(levels, ColumnRoles(**pairs)).states == (0, 1)
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_times_are_compared_in_all_digits(kind: type):
+    nanoseconds = [kind(1_700_000_000_000_000_000 + i) for i in (2, 0, 1)]
+    frame = pd.DataFrame({"state": ["c", "a", "b"], "action": "x", "reward": 1.0, "t": nanoseconds})
+    log = read_log(frame, ColumnRoles(time="t"))
+    assert [(state, following) for _, state, _, following in transitions(log)] == [("a", "b"), ("b", "c")]

@@ -1,0 +1,37 @@
+"""Models of very many states as sparse matrices: they say what arrays say."""
+
+import numpy as np
+import pytest
+from test_audit import GAMMA, read, visits
+
+import pomrl_logs
+from pomrl_logs import logs
+from pomrl_logs.safe_improvement import TaskModels, estimate_sparse_models
+
+
+def test_plans_values_and_gains_are_those_of_arrays():
+    log = read(visits(0))
+    estimate = estimate_sparse_models(log, log.worst_ends)
+    K, S, A, _ = log.shape
+    whole = estimate.P.toarray().reshape(K, S, A + 1, K, S)
+    P = np.stack([whole[task, :, :, task] for task in range(K)])
+    np.testing.assert_allclose(P.sum(-1), 1.0)
+    assert whole.sum() == pytest.approx(P.sum())  # nothing leads to another task
+    arrays = TaskModels(P, estimate.R, estimate.visits)
+    for support in (5, 20, 1000):
+        plans = arrays.plans(support, np.array([0.0, 0.5, GAMMA]))
+        np.testing.assert_array_equal(estimate.plans(support, np.array([0.0, 0.5, GAMMA])), plans)
+        for name in ("values", "occupancy", "gains"):
+            wanted = getattr(arrays, name)(plans[-1], GAMMA)
+            np.testing.assert_allclose(getattr(estimate, name)(plans[-1], GAMMA), wanted, rtol=1e-9, atol=1e-9)
+    V = arrays.values(plans[-1], GAMMA)
+    np.testing.assert_allclose(estimate.action_values(V, GAMMA), arrays.action_values(V, GAMMA))
+
+
+def test_a_report_on_many_states_is_nearly_that_of_arrays(monkeypatch: pytest.MonkeyPatch):
+    log = read(visits(0, 900))
+    dense = pomrl_logs.horizon_report(log, GAMMA)
+    monkeypatch.setattr(logs, "MAX_DENSE_BYTES", 0)
+    report = pomrl_logs.horizon_report(log, GAMMA)
+    np.testing.assert_array_equal(report.recommendation.policies, dense.recommendation.policies)
+    assert report.improvement.lower == pytest.approx(dense.improvement.lower, rel=0.02)
