@@ -31,7 +31,7 @@ def test_what_a_distribution_needs_is_locked(folder: Path) -> None:
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     names = {re.split(r"[<>=!~\[]", words)[0] for words in project["dependencies"]}
     locked = {*re.findall(r"^([\w-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE)}
-    assert names - locked == {PROJECT["name"]}
+    assert names <= locked  # which has none of ours
 
 
 @pytest.mark.parametrize(
