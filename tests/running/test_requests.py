@@ -54,6 +54,12 @@ def test_an_estimate_covers_all_values_of_the_axes() -> None:
     ]
 
 
+def test_runs_too_large_to_be_read_again_are_refused() -> None:
+    status, lines, said = command("T=30000", "gamma_schedule.gammas=[0.2,0.5,0.9,0.95]", "dry_run=true")
+    assert (status, lines) == (1, [])
+    assert said.endswith("T times the number of discount factors must be at most 100,000, got 120,000\n")
+
+
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "MAX_CHECKED_OF_PROBLEM", 7)
     drawn = counted(monkeypatch, RandomChains, "draw_mean")

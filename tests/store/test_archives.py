@@ -255,6 +255,51 @@ def test_an_entry_gives_no_more_bytes_than_the_directory_says(archive: Path, tmp
         archives.import_(archive)
 
 
+def rows_of_zeros(contents: Contents, rows: int, padding: bytes = b"") -> None:
+    """Let the block have many equal rows in few bytes, in several groups."""
+    block = block_in(contents)
+    table = pq.read_table(pa.BufferReader(contents.pop(block))).slice(0, 1)
+    zeros = pa.concat_tables([table] * rows).replace_schema_metadata({**table.schema.metadata, b"padding": padding})
+    pq.write_table(zeros, buffer := io.BytesIO(), compression="zstd", row_group_size=rows // 3)
+    name = StoredBlock.from_content(range(4), buffer.getvalue()).name
+    contents[f"{block.rpartition('/')[0]}/{name}"] = buffer.getvalue()
+
+
+def test_rows_in_footers_count_before_a_table_is_read(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forged(archive, lambda contents: rows_of_zeros(contents, 300_000))
+    assert archive.stat().st_size < 200_000
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("it was read"))
+    needed = r"runs/\w+/runs-000000-000003-\w+\.parquet: unpacked, it has 300,000 rows and 0\.0 GB, .*set --most 0\.2"
+    with pytest.raises(store.StoreError, match=needed):
+        archives.import_(archive, max_bytes=10**8)
+    monkeypatch.setattr(block_files, "MAX_TABLE_BYTES", 10**7)
+    with pytest.raises(store.StoreError, match=r"300,000 rows .*; a block must have at most 0\.0 GB"):
+        archives.import_(archive)
+    with zipfile.ZipFile(archive) as opened:
+        opened.extractall(store.root().parent)  # as by hand
+    (fault,) = store.lookup(experiment()).faults()
+    assert "a block must have at most 0.0 GB unpacked" in fault
+
+
+def test_the_tables_of_an_archive_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stored(range(200), range(200, 400))
+    archives.export(tmp_path / "archive.zip", [kept])
+    store.remove(kept)
+    tables = 400 * 2 * 3 * block_files.ROW_BYTES
+    monkeypatch.setattr(archives, "MAX_TABLE_SHARE", 1)
+    with pytest.raises(store.StoreError, match=r"all tables have 0\.0 GB; set --most 0\.1"):
+        archives.import_(tmp_path / "archive.zip", max_bytes=tables - 1)
+    archives.import_(tmp_path / "archive.zip", max_bytes=2 * tables)
+    assert kept.contiguous() == 400
+
+
+def test_a_long_footer_is_never_parsed(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forged(archive, lambda contents: rows_of_zeros(contents, 24, bytes(block_files.MAX_FOOTER_BYTES)))
+    monkeypatch.setattr(pq, "ParquetFile", lambda *_: pytest.fail("it was parsed"))
+    with pytest.raises(store.StoreError, match="does not match this experiment"):
+        archives.import_(archive)
+
+
 def test_equal_files_give_equal_archives(tmp_path: Path) -> None:
     kept, path = stored(range(4)), tmp_path / "archive.zip"
     for tag in "abcdefg":

@@ -59,6 +59,28 @@ def test_what_is_lost_is_named_by_every_reader_and_mended_by_the_command(lost: s
     assert kept.tags() == ["mine"]
 
 
+@pytest.mark.parametrize("request_again", [("runs=20",), ("runs=20", "force=true")])
+def test_a_last_block_lost_with_its_count_is_named_and_mended(request_again: tuple[str, ...]) -> None:
+    kept = StoredExperiment(Path(call(run, *RUN, "runs=450")[1].split()[-1]))
+    before = content(kept.folder)
+    for path in (*kept.folder.glob("runs-000400-*"), *kept.folder.glob("*.complete")):
+        path.unlink()
+    status, named, _ = call(runs, "--verify")
+    assert (status, named.partition(";")[0]) == (
+        1,
+        f"{kept.folder / 'run.log'}: 400 of 450 runs are stored without a gap",
+    )
+    assert call(run, *RUN, *request_again)[0] == call(runs, "--verify")[0] == 0
+    assert content(kept.folder) == before
+
+
+@pytest.mark.parametrize("line", ["stored runs 400 to 599 of another", "not stored runs 0 to 599", "\xe9"])
+def test_other_lines_of_the_log_are_no_count(line: str) -> None:
+    kept = stored(range(2))
+    (kept.folder / "run.log").write_text(f"2026-11-28T21:17:21 {line}\n", encoding="latin-1")
+    assert call(runs, "--verify")[0] == 0
+
+
 def test_a_count_that_is_renamed_upwards_is_named_and_what_it_promises_is_computed() -> None:
     kept = StoredExperiment(Path(call(run, *RUN, "runs=600")[1].split()[-1]))
     before = content(kept.folder)
@@ -232,7 +254,7 @@ def test_a_patch_release_that_gives_the_same_bytes_goes_on(
     assert (call(run, *RUN, "runs=5")[0] == 0) is goes_on
     (kept,) = store.all_experiments()
     assert kept.read_manifest().versions == here
-    monkeypatch.setattr("pomrl.running.work.is_recomputed", lambda *_: False)
+    monkeypatch.setattr("pomrl.running.work.is_recomputed", lambda *_, **__: False)
     assert call(run, *RUN, "runs=7")[0] == 1
 
 

@@ -102,7 +102,8 @@ def test_other_package_versions_are_refused_by_name(
     rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("pomrl.store.experiments.decisive_versions", lambda: {"numpy": "1.0", "scipy": "1.1"})
+        for module in ("experiments", "block_files"):
+            patch.setattr(f"pomrl.store.{module}.decisive_versions", lambda: {"numpy": "1.0", "scipy": "1.1"})
         path = archive_of(rows, N_RUNS, tmp_path / "older.zip")
     before = content(kept := stored(rows, 20))
     err = call(import_, str(path))[2]

@@ -24,6 +24,9 @@ from pomrl.store import StoredExperiment
 MAX_CHECKED_OF_PROBLEM, MAX_CHECKED = 50, 2000
 """The largest numbers of runs checked in advance: per problem, and roughly in total."""
 
+MAX_ROWS_OF_RUN = 100_000
+"""The largest number of rows of a run, T times discount factors: half of what readers of a block accept."""
+
 MAX_SECONDS = 3600.0
 """The largest estimated time without `yes=true`."""
 
@@ -61,10 +64,12 @@ class PlannedExperiment:
 
 
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
-    """Look up missing runs of experiments; ConfigError if one is impossible.
+    """Look up missing runs of experiments; ConfigError if one is impossible or too large.
 
     Only the first missing runs are checked. If a later run cannot have the requested sigma, its method fails.
     """
+    for experiment in experiments:
+        _check_rows(experiment)
     jobs = [_look_up(experiment) for experiment in experiments]
     checked: dict[Problem, set[int]] = defaultdict(set)
     n_problems = len({job.experiment.problem for job in jobs})
@@ -80,10 +85,16 @@ def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
     return jobs
 
 
+def _check_rows(experiment: Experiment) -> None:
+    n_gammas = experiment.method.gamma_schedule.computed_schedule().gammas_per_task
+    if (rows := experiment.problem.T * n_gammas) > MAX_ROWS_OF_RUN:
+        raise ConfigError(f"T times the number of discount factors must be at most {MAX_ROWS_OF_RUN:,}, got {rows:,}")
+
+
 def _look_up(experiment: Experiment) -> PlannedExperiment:
     stored, runs = store.lookup(experiment), experiment.request.runs
     if experiment.request.force:
-        n_runs = max(runs, stored.contiguous(), stored.recorded_runs())
+        n_runs = max(runs, stored.contiguous(), stored.recorded_runs(), stored.logged_runs())
         return PlannedExperiment(experiment, stored, store.divide_into_blocks(n_runs), [])
     return PlannedExperiment(experiment, stored, *store.find_missing(stored, runs))
 

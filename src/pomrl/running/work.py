@@ -29,7 +29,7 @@ from pomrl.running.plan import BlockPart, PlannedExperiment, divide, find_unfini
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem
-from pomrl.store import StoredBlock, StoredExperiment, StoreError, files
+from pomrl.store import StoredBlock, StoredExperiment, StoreError, block_files, files
 from pomrl.store.block_files import encode
 from pomrl.store.code_digest import code_digest
 from pomrl.store.derived import Simulation
@@ -81,7 +81,7 @@ def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None])
         files.check_writable(store.root())
     for _ in range(MAX_ROUNDS):
         blocks = _Blocks(unfinished, requests)
-        if pieces := divide(unfinished):
+        if pieces := divide([*blocks.jobs.values()]):
             versions = Versions.current([job.experiment for job in jobs])
             calls = (
                 delayed(simulate)(piece, versions, execution.runs_at_a_time)
@@ -197,46 +197,47 @@ class _Blocks:
         self.done = 0
         """The number of computed runs, summed over methods."""
         self.failures: dict[str, Failure] = {}
-        self._jobs = {job.stored.signature: job for job in unfinished}
+        self.jobs = {job.stored.signature: job for job in unfinished}
+        """The unfinished experiments with the runs to compute, by signature."""
         self._requests = requests
+        self._arrived: defaultdict[str, dict[range, dict[range, bytes]]] = defaultdict(dict)
+        begun = [signature for signature, job in self.jobs.items() if job.stored.names()]
+        for signature in begun:  # refuses other versions before anything is computed
+            self.jobs[signature] = _begin(self.jobs[signature], requests[signature])
+        self._new = self.jobs.keys() - begun
+        self._first_uses = {signature for signature, job in self.jobs.items() if _begins_first_use(job)}
         self.refused: set[str] = set()
         """The signatures of experiments with a failed first block of user-defined components."""
-        self._unproven = {signature for signature, job in self._jobs.items() if _begins_first_use(job)}
-        self._arrived: defaultdict[str, dict[range, dict[range, bytes]]] = defaultdict(dict)
-        begun = [signature for signature, job in self._jobs.items() if job.stored.names()]
-        for signature in begun:  # refuses other versions before anything is computed
-            _begin(self._jobs[signature], requests[signature])
-        self._new = self._jobs.keys() - begun
 
     def add(self, block: range, runs: range, outcomes: Outcomes) -> None:
         for signature, outcome in outcomes.items():
-            stored = self._jobs[signature].stored
+            stored = self.jobs[signature].stored
             if signature in self._new:
                 self._new.remove(signature)
-                _begin(self._jobs[signature], self._requests[signature])
+                _begin(self.jobs[signature], self._requests[signature])
             if isinstance(outcome, Failure):
                 self.failures[signature] = outcome
                 store.log(stored, outcome.traceback)
-                self.refused |= self._unproven & {signature} if block.start < store.BLOCK else set()
+                self.refused |= self._first_uses & {signature} if block.start < store.BLOCK else set()
             elif signature not in self.refused:
                 self._arrived[signature].setdefault(block, {})[runs] = outcome
                 self._store(signature)
         self.done += len(runs) * len(outcomes)
 
     def _store(self, signature: str) -> None:
-        """Store complete blocks; those of unproven components wait for the first one."""
-        stored, arrived = self._jobs[signature].stored, self._arrived[signature]
+        """Store complete blocks; those of user-defined components wait for the first one."""
+        stored, arrived = self.jobs[signature].stored, self._arrived[signature]
         blocks = sorted((block for block in arrived if sum(map(len, arrived[block])) == len(block)), key=min)
-        if signature in self._unproven and not (blocks and blocks[0].start < store.BLOCK):
+        if signature in self._first_uses and not (blocks and blocks[0].start < store.BLOCK):
             return
-        self._unproven.discard(signature)
+        self._first_uses.discard(signature)
         for block in blocks:
             is_stored = store.add_block(stored, block, arrived.pop(block))
             what = "stored" if is_stored else "not stored, because earlier runs were removed:"
             store.log(stored, f"{what} runs {block.start} to {block.stop - 1}")
 
     def end(self) -> None:
-        for job in self._jobs.values():
+        for job in self.jobs.values():
             store.log(job.stored, "ended")
 
 
@@ -245,23 +246,22 @@ def _begins_first_use(job: PlannedExperiment) -> bool:
     return any(is_first_use(experiment.problem, experiment.method, block) for block in job.missing[:1])
 
 
-def _begin(job: PlannedExperiment, requests: Sequence[Request]) -> None:
-    same_bytes = partial(_gives_same_bytes, job.experiment)
+def _begin(job: PlannedExperiment, requests: Sequence[Request]) -> PlannedExperiment:
+    """Write the description and labels, and repair files; return the experiment without proven runs."""
+    is_reproduced = partial(is_recomputed, experiment=job.experiment)
     force = job.experiment.request.force
-    stored = store.open_experiment(job.experiment, force=force, gives_same_bytes=same_bytes)
+    stored = store.open_experiment(job.experiment, force=force, is_reproduced=is_reproduced)
     store.log(stored, shlex.join(sys.argv))
     if job.faults:
         store.repair(stored)
+        runs = max((block.stop for block in job.missing), default=0)
+        job = replace(job, missing=store.missing_runs(stored, runs))
     _label(job, requests)
-
-
-def _gives_same_bytes(experiment: Experiment, stored: StoredExperiment) -> bool:
-    sound = [block for block in stored.blocks() if not stored.block_fault(block)]
-    return not sound or is_recomputed(stored, min(sound, key=lambda block: len(block.runs)), experiment)
+    return job
 
 
 def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Experiment) -> bool:
-    """Return whether the present code reproduces the bytes of a block.
+    """Return whether the present code reproduces the columns of a block, bit for bit.
 
     StoreError if the signature differs now, or the computation fails.
     """
@@ -272,7 +272,7 @@ def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Expe
     outcome = outcomes[stored.signature]
     if isinstance(outcome, Failure):
         raise StoreError(outcome.reason)
-    return StoredBlock.from_content(block.runs, outcome) == block
+    return block_files.is_same(stored.folder, block, outcome, stored.shape())
 
 
 def _label(job: PlannedExperiment, requests: Sequence[Request]) -> None:

@@ -22,13 +22,17 @@ from unicodedata import normalize
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.outputs import outputs
+from pomrl.store import block_files
 from pomrl.store.files import StoreError, replacing, root, write
 from pomrl.store.manifests import portable_name, tag_of
 from pomrl.store.merging import Merge, plan_merge
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
 
 MAX_BYTES = 8 * 2**30
-"""The default limit on the unpacked size of an archive, in bytes."""
+"""The default limit on the unpacked size of an archive's files, and of its tables, in bytes."""
+
+MAX_TABLE_SHARE = 1 / 8
+"""The limit on a block's unpacked table, as a share of the limit on the archive: readers hold a whole table."""
 
 MAX_FILES = 200_000
 """The limit on the number of files in an archive."""
@@ -97,6 +101,7 @@ def import_(
                 for entry in _select_entries(archive, max_bytes):
                     archive.extract(entry, folder)  # at most the size in the entry is extracted
             unpacked = [StoredExperiment(location) for location in sorted(folder.glob("runs/*"))]
+            _check_tables(unpacked, max_bytes)
             for stored in unpacked:
                 if faults := stored.faults() or ([] if stored.contiguous() else [f"{stored.folder}: no runs"]):
                     raise StoreError(faults[0].replace(f"{folder}/", "").partition("; ")[0])
@@ -122,6 +127,20 @@ def read_results(path: Path, name: str) -> dict[str, bytes]:
         parts = (entry.split("/") for entry in archive.namelist())
         studies = [inside[1] for inside in parts if (inside[0], *inside[2:]) == ("studies", name)]
         return {study: archive.read(f"studies/{study}/{name}") for study in studies}
+
+
+def _check_tables(unpacked: Sequence[StoredExperiment], max_bytes: float) -> None:
+    """Raise a StoreError if tables are too large by the footers of their blocks."""
+    paths = [stored.folder / block.name for stored in unpacked for block in stored.files()]
+    sizes = [(*block_files.size(path), "/".join(path.parts[-3:])) for path in paths]
+    total = sum(size for size, _, _ in sizes)
+    largest, rows, name = max(sizes, default=(0, 0, ""))
+    needed, is_readable = max(total, largest / MAX_TABLE_SHARE), largest <= block_files.MAX_TABLE_BYTES
+    if needed > max_bytes or not is_readable:
+        limit = f"a block must have at most {block_files.MAX_TABLE_BYTES / 1e9:.1f} GB"
+        advice = f"set --most {needed / 1e9 + 0.1:.1f}" if is_readable else limit
+        counts = f"{rows:,} rows and {largest / 1e9:.1f} GB, and all tables have {total / 1e9:.1f} GB"
+        raise StoreError(f"{name}: unpacked, it has {counts}; {advice}")
 
 
 def _select_entries(archive: zipfile.ZipFile, max_bytes: float) -> list[zipfile.ZipInfo]:

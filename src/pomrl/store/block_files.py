@@ -6,10 +6,10 @@
 
 import hashlib
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +18,24 @@ import pyarrow.parquet as pq
 from pomrl.science.stored_columns import COLUMNS, SCHEMA
 from pomrl.store import files
 from pomrl.store.files import REPAIR, StoreError, UnreadableError
+from pomrl.store.manifests import decisive_versions, describe_versions, releases
 
 if TYPE_CHECKING:  # because it takes long to load
     import pandas as pd
 
 _NAME = re.compile(r"runs-(\d{6,9})-(\d{6,9})-([0-9a-f]{16})\.parquet")
 """At most nine digits, as in a request: the range of a forged name stays small enough to divide into blocks."""
+
+MAX_TABLE_BYTES = 2**31
+"""The limit on the unpacked size of a block's table, in bytes; a reader needs little more memory."""
+
+MAX_FOOTER_BYTES = 2**20
+"""The limit on the footer of a block, in bytes: a thousand times the usual one."""
+
+ROW_BYTES = sum(np.dtype(kind).itemsize for kind in SCHEMA.values())
+"""The unpacked size of a row without a metric, in bytes."""
+
+_VERSIONS = b"pomrl.versions"
 
 
 @dataclass(frozen=True)
@@ -51,23 +63,29 @@ def parse_name(name: str) -> StoredBlock | None:
 
 
 def encode(table: "pd.DataFrame", signature: str, runs: range) -> bytes:
-    """Encode a table of runs as Parquet, without dictionaries or statistics."""
+    """Encode a table of runs as Parquet, without dictionaries or statistics.
+
+    The metadata name the experiment, the runs and the present package versions.
+    """
     arrays = {str(name): column.to_numpy(SCHEMA.get(str(name))) for name, column in table.items()}
     encoded = pa.table({name: pa.array(array, from_pandas=True) for name, array in arrays.items()})
     buffer = pa.BufferOutputStream()
-    owned = encoded.replace_schema_metadata(_owner(signature, runs))
+    versions = ",".join(map("=".join, decisive_versions().items()))
+    owned = encoded.replace_schema_metadata(_owner(signature, runs) | {_VERSIONS: versions.encode()})
     pq.write_table(owned, buffer, compression="zstd", use_dictionary=False, write_statistics=False)
     return buffer.getvalue().to_pybytes()
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The expected columns and size of a block's table."""
+    """The expected columns, size and versions of a block's table."""
 
     T: int
     gammas: Container[int]
     """The allowed numbers of discount factors per task."""
     names: Sequence[str]
+    versions: Mapping[str, str]
+    """The package versions of the experiment; a block may have other patch releases."""
 
 
 NON_FINITE_COLUMNS = frozenset(column.name for column in COLUMNS if not column.is_finite)
@@ -91,6 +109,8 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
         raise StoreError(f"{path}: {fault}; {REPAIR}")
     try:
         return decode(content, folder.name, block.runs, names, shape)
+    except StoreError as error:
+        raise StoreError(f"{path}: {error}; {REPAIR}") from error
     except MemoryError:
         raise  # not damage, although a MemoryError of pyarrow is an ArrowException too
     except (pa.ArrowException, KeyError, ValueError, OSError) as error:
@@ -100,21 +120,82 @@ def columns(folder: Path, block: StoredBlock, names: Sequence[str], shape: Shape
 def decode(
     content: bytes, signature: str, runs: range, names: Sequence[str], shape: Shape | None
 ) -> dict[str, np.ndarray]:
-    """Decode columns of encoded runs, a block or less; ValueError if invalid."""
-    file = pq.ParquetFile(pa.BufferReader(content))
+    """Decode columns of encoded runs, a block or less.
+
+    Without a `shape`, the present package versions are expected. ValueError if the content is invalid; StoreError if it
+    is too large, or from other package versions.
+    """
+    file = _open(pa.BufferReader(content))
+    if (size := _size(file.metadata)[0]) > MAX_TABLE_BYTES:
+        raise StoreError(f"a block must have at most {MAX_TABLE_BYTES / 1e9:.1f} GB unpacked, got {size / 1e9:.1f} GB")
     schema = file.schema_arrow
-    if (schema.metadata or {}) != _owner(signature, runs):
+    metadata = schema.metadata or {}
+    if {key: value for key, value in metadata.items() if key != _VERSIONS} != _owner(signature, runs):
         raise ValueError("the metadata belong to another experiment or other runs")
+    _check_versions(_versions(metadata), shape.versions if shape else decisive_versions())
     if shape:
         _check_shape(schema, file.metadata.num_rows, len(runs), shape)
-    table = cast(Any, file).read(columns=[*dict.fromkeys(["run", *names])], use_threads=False)
-    columns = {name: table[name].to_numpy() for name in ["run", *names]}
+    # One column at a time, because pyarrow's table and the arrays together take twice the memory.
+    columns = {name: file.read([name], use_threads=False)[name].to_numpy() for name in dict.fromkeys(["run", *names])}
     if len(columns["run"]) % len(runs) or (np.array(runs) != columns["run"].reshape(len(runs), -1).T).any():
         raise ValueError("the column run does not match the runs of the block")
     finite = (name for name in names if name not in NON_FINITE_COLUMNS)
     if bad := [name for name in finite if not np.isfinite(columns[name]).all()]:
         raise ValueError(f"the column {bad[0]} has missing or infinite numbers")
     return {name: columns[name] for name in names}
+
+
+def size(path: Path) -> tuple[int, int]:
+    """Return the unpacked bytes and rows by a block's footer; zeros if unreadable."""
+    try:
+        with pa.memory_map(str(path)) as source:
+            return _size(_open(source).metadata)
+    except (pa.ArrowException, ValueError, OSError):
+        return 0, 0
+
+
+def versions(path: Path) -> dict[str, str]:
+    """Read the package versions in a block's metadata; empty for blocks of version 2.0.0."""
+    with pa.memory_map(str(path)) as source:
+        return _versions(_open(source).schema_arrow.metadata or {})
+
+
+def is_same(folder: Path, block: StoredBlock, content: bytes, shape: Shape | None) -> bool:
+    """Return whether a block has the columns of encoded runs, bit for bit."""
+    names = pq.read_schema(pa.BufferReader(content)).names
+    try:
+        before = columns(folder, block, names, shape)
+    except UnreadableError:
+        raise
+    except StoreError:
+        return False
+    now = decode(content, folder.name, block.runs, names, shape=None)
+    return all(now[name].tobytes() == before[name].tobytes() for name in names)
+
+
+def _open(source: Any) -> Any:
+    """Open a Parquet file; ValueError if its footer is too long to be read."""
+    source.seek(max(0, source.size() - 8))
+    if (length := int.from_bytes(source.read(4), "little")) > MAX_FOOTER_BYTES:
+        raise ValueError(f"the footer must have at most {MAX_FOOTER_BYTES} bytes, got {length}")
+    return pq.ParquetFile(source)
+
+
+def _size(metadata: Any) -> tuple[int, int]:
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    rows = max(metadata.num_rows, sum(group.num_rows for group in groups))
+    return max(rows * ROW_BYTES, sum(group.total_byte_size for group in groups)), rows
+
+
+def _versions(metadata: Mapping[bytes, bytes]) -> dict[str, str]:
+    text = metadata.get(_VERSIONS, b"").decode()
+    return dict(version.split("=", 1) for version in text.split(",")) if text else {}
+
+
+def _check_versions(versions: Mapping[str, str], expected: Mapping[str, str]) -> None:
+    if versions and releases(versions) != releases(expected):
+        differing = describe_versions(versions, "not", expected)
+        raise StoreError(f"its runs were computed with other package versions ({differing})")
 
 
 def _check_shape(schema: Any, rows: int, runs: int, shape: Shape) -> None:

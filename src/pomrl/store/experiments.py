@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
-from pomrl.configuration.composed import ConfigError, unknown_key
+from pomrl.configuration.composed import ConfigError, number_of, unknown_key
 from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import component_classes, flat_settings, scientific_settings
 from pomrl.science.gamma_schedules import Hindsight
@@ -28,12 +28,16 @@ from pomrl.science.gamma_star import in_hindsight
 from pomrl.store import block_files, files, manifests
 from pomrl.store.block_files import StoredBlock
 from pomrl.store.code_digest import code_digest
-from pomrl.store.files import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, root
-from pomrl.store.manifests import DESCRIPTION, Manifest, decisive_versions, now, provenance
+from pomrl.store.files import BLOCK, SCHEMA_VERSION, StoreError, StoreWarning, UnreadableError, root
+from pomrl.store.manifests import DESCRIPTION, Manifest, decisive_versions, now, provenance, releases
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours, name_of_count
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
+
+
+IsReproduced = Callable[[StoredExperiment, StoredBlock], bool]
+"""A function that recomputes a block, and returns whether its numbers are the same."""
 
 
 def signature(experiment: Experiment) -> str:
@@ -59,9 +63,17 @@ def lookup(experiment: Experiment) -> StoredExperiment:
 
 
 def find_missing(stored: StoredExperiment, runs: int) -> tuple[list[range], list[str]]:
-    """Find the runs to compute, by block, and the faults of files."""
-    faulty = stored.faulty_blocks()
-    return missing_runs(stored, runs, faulty), stored.faults(faulty=faulty)
+    """Find the runs to compute, by block, and the faults of files.
+
+    Without a description, runs of other or unknown package versions count as missing. UnreadableError if the system
+    cannot read a file.
+    """
+    description, faulty = _read_description(stored), stored.faulty_blocks()
+    unproven = [] if description else stored.unproven_blocks(decisive_versions())
+    number = number_of(len(unproven), "block")
+    doubt = f"{stored.folder}: {number} of other or unknown package versions will be recomputed if one differs"
+    faults = [*stored.faults(faulty=faulty), *([doubt] if unproven else [])]
+    return missing_runs(stored, max(runs, stored.logged_runs()), {*faulty, *unproven}), faults
 
 
 def missing_runs(stored: StoredExperiment, runs: int, faulty: Collection[StoredBlock] = ()) -> list[range]:
@@ -84,17 +96,21 @@ def open_experiment(
     experiment: Experiment,
     *,
     force: bool = False,
-    gives_same_bytes: Callable[[StoredExperiment], bool] = lambda _: False,
+    is_reproduced: IsReproduced = lambda _stored, _block: False,
 ) -> StoredExperiment:
     """Write the description of an experiment unless it is stored.
 
-    StoreError if its runs used other package versions, unless `force`. Other patch releases are accepted if
-    `gives_same_bytes(stored)` reproduces a stored block.
+    Other patch releases, or blocks of unknown versions without a description, are accepted if `is_reproduced` confirms
+    one block; otherwise these blocks are removed.
+
+    StoreError if its runs used other package versions, unless `force`; UnreadableError if the description exists, but
+    cannot be read.
     """
     stored, present = lookup(experiment), decisive_versions()
-    before = stored.manifest()
-    if before and not force and _releases(before.versions) == _releases(present) and before.versions != present:
-        present = before.versions if gives_same_bytes(stored) else present
+    before = _read_description(stored)
+    if before and not force and releases(before.versions) == releases(present) and before.versions != present:
+        unproven = stored.unproven_blocks(present)
+        present = before.versions if _is_proven(stored, unproven, is_reproduced) else present
     if before and before.versions != present and not force:
         versions = manifests.describe_versions(before.versions, "now", present)
         raise StoreError(
@@ -102,6 +118,7 @@ def open_experiment(
             "set force=true to compute them again"
         )
     if before is None:
+        _remove_unproven(stored, is_reproduced)
         files.remove(stored.folder / DESCRIPTION)
     if before is None or before.versions != present:
         settings = scientific_settings(experiment)
@@ -111,8 +128,27 @@ def open_experiment(
     return stored
 
 
-def _releases(versions: Mapping[str, str]) -> dict[str, str]:
-    return {package: version.rpartition(".")[0] for package, version in versions.items()}
+def _read_description(stored: StoredExperiment) -> Manifest | None:
+    try:
+        return stored.read_manifest()
+    except UnreadableError:
+        raise  # an error of the system does not show that the description is lost
+    except StoreError:
+        return None
+
+
+def _is_proven(stored: StoredExperiment, unproven: Sequence[StoredBlock], is_reproduced: IsReproduced) -> bool:
+    return not unproven or is_reproduced(stored, min(unproven, key=lambda block: len(block.runs)))
+
+
+def _remove_unproven(stored: StoredExperiment, is_reproduced: IsReproduced) -> None:
+    """Remove blocks of other or unknown versions unless one is reproduced."""
+    unproven = stored.unproven_blocks(decisive_versions())
+    if not _is_proven(stored, unproven, is_reproduced):
+        number = number_of(len(unproven), "block")
+        log(stored, f"removed {number} of other or unknown package versions, because one was not reproduced")
+        for block in unproven:
+            files.remove(stored.folder / block.name)
 
 
 def repair(stored: StoredExperiment) -> None:

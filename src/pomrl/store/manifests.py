@@ -118,8 +118,10 @@ def read_manifest(folder: Path) -> Manifest:
     path = f"{folder}/{DESCRIPTION}"
     try:
         status = os.stat(path)  # noqa: PTH116 (twice as fast, for thousands of experiments)
-    except OSError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise StoreError(f"{path}: missing; {_REPAIR}") from error
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}") from error
     return _read(path, status.st_ino, status.st_mtime_ns)
 
 
@@ -207,6 +209,11 @@ def describe_versions(versions: Mapping[str, str], other: str, other_versions: M
         for package, version in versions.items()
         if version != other_versions.get(package)
     )
+
+
+def releases(versions: Mapping[str, str]) -> dict[str, str]:
+    """Return versions without their patch numbers."""
+    return {package: version.rpartition(".")[0] for package, version in versions.items()}
 
 
 @cache  # reads a file

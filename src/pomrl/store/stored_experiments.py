@@ -4,7 +4,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pomrl.science.stored_columns import MEASURED, SCHEMA
-from pomrl.store import block_files, manifests
+from pomrl.store import block_files, files, manifests
 from pomrl.store.block_files import Shape, StoredBlock
 from pomrl.store.files import StoreError, StoreWarning, UnreadableError
 from pomrl.store.manifests import Manifest
@@ -30,6 +30,9 @@ MAX_GAMMAS = 10_000
 """The exclusive upper limit on the number of discount factors per task in a user's schedule."""
 
 _COUNT = re.compile(rf"runs-(\d{{6,9}})\{COMPLETE}")
+
+_LOGGED = re.compile(rb"^\S+ stored runs \d+ to (\d{1,9})$", re.MULTILINE)
+"""The line in the log for a stored block."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,14 @@ class StoredExperiment:
         """Return the number of runs recorded as complete."""
         return max((int(match[1]) for name in self.names() if (match := _COUNT.fullmatch(name))), default=0)
 
+    def logged_runs(self) -> int:
+        """Return the number of runs up to the last one in the log; UnreadableError if unreadable."""
+        try:
+            last_runs = _LOGGED.findall(files.content(self.folder / LOG))
+        except OSError as error:
+            raise UnreadableError(f"{self.folder / LOG}: {error.strerror}") from error
+        return max((int(run) + 1 for run in last_runs), default=0)
+
     def complete(self) -> int:
         """Return the number of usable runs; 0 with a `StoreWarning` if faulty."""
         if fault := self.fault():
@@ -97,16 +108,18 @@ class StoredExperiment:
     def faults(self, names: Sequence[str] = (), faulty: Mapping[StoredBlock, str] | None = None) -> list[str]:
         """List faults of files and lost runs, one line each.
 
-        `names` limits the checked columns; `faulty` gives known faults of blocks.
+        `names` limits the checked columns, and leaves out losses known only from the log; `faulty` gives known faults
+        of blocks.
         """
         if fault := self.folder_fault():
             return [fault]
         try:
             blocks = list((self.faulty_blocks(names) if faulty is None else faulty).values())
+            gap = self._gap() if names else self._gap(self.logged_runs)
         except UnreadableError as error:
-            blocks = [str(error)]
+            blocks, gap = [str(error)], self._gap()
         labels = (manifests.label_fault(self.folder / name) for name in self.faulty_labels())
-        return [*filter(None, [self._description_fault(), *blocks, *labels, self._gap()])]
+        return [*filter(None, [self._description_fault(), *blocks, *labels, gap])]
 
     def folder_fault(self) -> str | None:
         """Return why the folder cannot be read, or None."""
@@ -117,16 +130,17 @@ class StoredExperiment:
             return f"{self.folder}: {error.strerror}"
         return None
 
-    def _gap(self) -> str | None:
-        stored = last = recorded = 0
+    def _gap(self, count_logged: Callable[[], int] = lambda: 0) -> str | None:
+        stored = last = recorded = logged = 0
         for _ in range(MAX_ATTEMPTS):  # another process may have replaced files meanwhile
-            recorded, blocks = self.recorded_runs(), self.blocks()
+            logged, recorded, blocks = count_logged(), self.recorded_runs(), self.blocks()
             stored, last = _contiguous(blocks), max((block.runs.stop for block in blocks), default=0)
-            if stored == max(recorded, last):
+            if stored == max(recorded, last, logged):
                 return None
-        # Name the file of the recorded count if only this count shows the loss.
+        # Name the file of the count if only this count shows the loss.
         path = self.folder / name_of_count(recorded) if recorded > last else self.folder
-        counts = f"{stored} of {max(recorded, last)} runs are stored without a gap"
+        path = self.folder / LOG if logged > max(recorded, last) else path
+        counts = f"{stored} of {max(recorded, last, logged)} runs are stored without a gap"
         return f"{path}: {counts}; repeat the pomrl run of this experiment to compute the others"
 
     def _description_fault(self) -> str | None:
@@ -159,6 +173,11 @@ class StoredExperiment:
             return str(error) if block in self.files() else None
         return None
 
+    def unproven_blocks(self, versions: Mapping[str, str]) -> list[StoredBlock]:
+        """List the usable blocks whose metadata do not name these package versions."""
+        usable = [block for block in self.files() if not self.block_fault(block)]
+        return [block for block in usable if block_files.versions(self.folder / block.name) != versions]
+
     def shape(self) -> Shape | None:
         if (manifest := self.manifest()) is None:
             return None
@@ -167,7 +186,8 @@ class StoredExperiment:
         grid = len(cast(list[Any], gammas)) if isinstance(gammas, list) else 1
         is_shipped = str(schedule.get("_target_")).startswith("pomrl.science.")
         gammas = {grid} if "agent" not in settings else {1, grid}  # an agent may choose a single one
-        return Shape(settings["T"], gammas if is_shipped else range(1, MAX_GAMMAS), self.column_names())
+        gammas = gammas if is_shipped else range(1, MAX_GAMMAS)
+        return Shape(settings["T"], gammas, self.column_names(), manifest.versions)
 
     def tags(self) -> list[str]:
         return self._labels(manifests.TAG)
