@@ -281,13 +281,13 @@ def test_rows_in_footers_count_before_a_table_is_read(archive: Path, monkeypatch
     assert "a block must have at most 0.0 GB unpacked" in fault
 
 
-def test_the_tables_of_an_archive_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tables_of_an_experiment_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = stored(range(200), range(200, 400))
     archives.export(tmp_path / "archive.zip", [kept])
     store.remove(kept)
     tables = 400 * 2 * 3 * block_files.ROW_BYTES
     monkeypatch.setattr(archives, "MAX_TABLE_SHARE", 1)
-    with pytest.raises(store.StoreError, match=r"all tables have 0\.0 GB; set --most 0\.1"):
+    with pytest.raises(store.StoreError, match=r"its experiment has 0\.0 GB; set --most 0\.1"):
         archives.import_(tmp_path / "archive.zip", max_bytes=tables - 1)
     archives.import_(tmp_path / "archive.zip", max_bytes=2 * tables)
     assert kept.contiguous() == 400

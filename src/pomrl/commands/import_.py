@@ -27,8 +27,8 @@ def import_(
 
     Args:
         file: An archive of `pomrl export`.
-        most: The maximum size of its unpacked files, and of its tables in memory (default: 8.6). A block may have an
-            eighth of it.
+        most: The maximum size of its files, and of the tables of an experiment in memory (default: 8.6). A block may
+            have an eighth of it.
         yes: Agree to add files of a study.
     """
     added_studies: list[str] = []

@@ -29,7 +29,7 @@ from pomrl.store.merging import Merge, plan_merge
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
 
 MAX_BYTES = 8 * 2**30
-"""The default limit on the unpacked size of an archive's files, and of its tables, in bytes."""
+"""The default limit on the size of an archive's files, and on the unpacked tables of an experiment, in bytes."""
 
 MAX_TABLE_SHARE = 1 / 8
 """The limit on a block's unpacked table, as a share of the limit on the archive: readers hold a whole table."""
@@ -101,8 +101,8 @@ def import_(
                 for entry in _select_entries(archive, max_bytes):
                     archive.extract(entry, folder)  # at most the size in the entry is extracted
             unpacked = [StoredExperiment(location) for location in sorted(folder.glob("runs/*"))]
-            _check_tables(unpacked, max_bytes)
             for stored in unpacked:
+                _check_tables(stored, max_bytes)
                 if faults := stored.faults() or ([] if stored.contiguous() else [f"{stored.folder}: no runs"]):
                     raise StoreError(faults[0].replace(f"{folder}/", "").partition("; ")[0])
                 check(stored)
@@ -129,9 +129,9 @@ def read_results(path: Path, name: str) -> dict[str, bytes]:
         return {study: archive.read(f"studies/{study}/{name}") for study in studies}
 
 
-def _check_tables(unpacked: Sequence[StoredExperiment], max_bytes: float) -> None:
-    """Raise a StoreError if tables are too large by the footers of their blocks."""
-    paths = [stored.folder / block.name for stored in unpacked for block in stored.files()]
+def _check_tables(stored: StoredExperiment, max_bytes: float) -> None:
+    """Raise a StoreError if the tables of an experiment are too large by the footers of its blocks."""
+    paths = [stored.folder / block.name for block in stored.files()]
     sizes = [(*block_files.size(path), "/".join(path.parts[-3:])) for path in paths]
     total = sum(size for size, _, _ in sizes)
     largest, rows, name = max(sizes, default=(0, 0, ""))
@@ -139,7 +139,7 @@ def _check_tables(unpacked: Sequence[StoredExperiment], max_bytes: float) -> Non
     if needed > max_bytes or not is_readable:
         limit = f"a block must have at most {block_files.MAX_TABLE_BYTES / 1e9:.1f} GB"
         advice = f"set --most {needed / 1e9 + 0.1:.1f}" if is_readable else limit
-        counts = f"{rows:,} rows and {largest / 1e9:.1f} GB, and all tables have {total / 1e9:.1f} GB"
+        counts = f"{rows:,} rows and {largest / 1e9:.1f} GB, and its experiment has {total / 1e9:.1f} GB"
         raise StoreError(f"{name}: unpacked, it has {counts}; {advice}")
 
 
