@@ -13,7 +13,7 @@ from pomrl.store import StoredExperiment
 pytestmark = pytest.mark.usefixtures("here")
 
 MODULE = """
-import itertools, os
+import itertools
 import numpy as np
 from pomrl.components import ModelEstimator
 
@@ -25,7 +25,6 @@ WEIGHTS = {
     "constant seed": lambda P: np.random.default_rng(0).random((len(P), 1, 1, 1)),
     "counter": lambda P: 1.0 / next(COUNTER),
     "average": lambda P: P[:, :, :, 0].mean(),
-    "environment": lambda P: float(os.environ.get("WEIGHT_OF_MINE", "0.5")),
 }
 
 
@@ -60,7 +59,6 @@ def tables() -> list[StoredExperiment]:
         ("counter", "keep no state between calls, and draw only from the given generators"),
         ("constant seed", "compute each run (first axis) only from its own numbers"),
         ("average", "compute each run (first axis) only from its own numbers"),
-        ("environment", "the environment variable WEIGHT_OF_MINE is read. Remedy: declare a field for its value"),
     ],
 )
 @pytest.mark.parametrize("n_runs", [3, 203])
