@@ -28,7 +28,11 @@ KINDS = {
     "comments": "lines below the header begin with #, and are left out: note",
     "order": "next states are the states of the next rows of episodes; last rows are left out: note",
     "task": "without a column of tasks, all rows belong to one task: note",
-    "decimals": "rewards have decimal commas: note",
+    "decimals": "numbers have decimal commas, marks of thousands, or a point without need: note",
+    "form": "dates have another form than 2025-12-31: note",
+    "missing": "rows with missing values are left out; or a state may be a code of missing values: note",
+    "steps": "times between decisions differ much: note",
+    "weight": "rows count transitions, or a column with such a name is not used: note",
 }
 """The findings and their effects, by the name for `accept`."""
 

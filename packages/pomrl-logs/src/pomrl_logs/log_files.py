@@ -124,7 +124,11 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
     rows, lines, counts, like_rows = _read_or_refuse(path, lambda: _records(path, skipped, separator))
     if (bad := counts != len(names)).any():
         line, count = lines[bad][0], counts[bad][0]
-        raise ValueError(f"{path}: line {line} must have {len(names)} fields, like the header, got {count}")
+        also = f" (also {int(bad.sum()) - 1} more lines)" if bad.sum() > 1 else ""
+        raise ValueError(
+            f"{path}: line {line} must have {len(names)} fields, like the header, got {count}{also}; "
+            f"put quotes around fields with {separator!r}"
+        )
     options: dict[str, Any] = {"header": None, "names": range(len(names)), "index_col": False}
     options |= {"dtype": "str", "keep_default_na": False, "sep": separator}
     frame = _read_or_refuse(path, lambda: pd.read_csv(io.StringIO(rows), **options)) if len(lines) else pd.DataFrame()
@@ -152,7 +156,7 @@ def _header(path: Path) -> tuple[int, str]:
         for number, line in enumerate(lines):
             if line.strip() and not line.startswith("#"):
                 return number, line.rstrip("\r\n")
-    raise ValueError("the file has no header")
+    raise ValueError("the file has no header; the first line must name the columns")
 
 
 def _records(
@@ -194,7 +198,8 @@ def join(sources: Sequence[TableSource]) -> "pd.DataFrame":
         if different := set(first.frame.columns) ^ set(other.frame.columns):
             column = min(map(str, different))
             raise ValueError(
-                f"{other.where}: the columns must equal the columns of {first.where}; only one has {column!r}"
+                f"{other.where}: the columns must equal the columns of {first.where}; only one has {column!r}; "
+                "remove it, or add it to the others"
             )
     if not other_sources:
         return first.frame

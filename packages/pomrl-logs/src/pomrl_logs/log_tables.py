@@ -18,16 +18,31 @@ from pomrl_logs.log_files import join, read_source
 from pomrl_logs.log_transitions import Combined, Transitions, read_transitions
 from pomrl_logs.logs import Log
 from pomrl_logs.reward_columns import describe_rewards
-from pomrl_logs.table_columns import ColumnNames, ColumnRoles, LogTable, name_list, resolve_roles
+from pomrl_logs.table_columns import WHOLE_NUMBER, ColumnNames, ColumnRoles, LogTable, name_list, resolve_roles
 
 COLUMNS = ("task", "state", "action", "reward", "next_state")
 """The default columns of a log, in the order of the arguments of `from_log`."""
+
+MAX_COUNTED = 20_000_000
+"""The largest number of transitions in a table of counts."""
 
 CONVENTIONS = {
     "names in a text file": "text as written: 007, 07 and 7 are different names; None and NA are names, too",
     "names in a frame": "any hashable values, unchanged; the state 1 is not the state `'1'`",
     "names in parquet": "text; whole numbers are written without a point",
-    "missing names": "empty cells, and values in `missing`; a row with one is an error",
+    "whole numbers as names": "3.0 in a file is 3 if all names of the column are whole numbers",
+    "numbers in a text file": (
+        "1.5, 1,5, 1.000,5 or 1,000.5, by the form of the column; 1.000 beside 250 in a file with semicolons is an "
+        "error"
+    ),
+    "missing names": (
+        "empty cells are an error; with `missing`, rows with them or its values are left out, and episodes end there"
+    ),
+    "missing rewards": "an error, unless declared as text in `missing`, such as NA or an empty text",
+    "dates": "2025-12-31; 31/12/2025 if a day after the 12th says so, otherwise an error; 31.12.2025; or as in `dates`",
+    "flags of ends": "true or false, yes or no, y or n, 1 or 0",
+    "decisions without later ones": "`terminated` is true in all rows; next states are then not needed",
+    "a table of counts": "`weight`: the column with the number of equal transitions",
     "next states": "a column; without one, the state of the next row of the episode, by `episode` and `time`",
     "a missing next state": "an end if `terminated` is true; otherwise only in last rows of episodes, then left out",
     "the end of an episode": "a separate, unnamed state if `terminated` is true; or a state in `ends`",
@@ -53,9 +68,11 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
     terminated: str | None = None,
     episode: str | None = None,
     time: str | None = None,
+    weight: str | None = None,
     ends: Sequence[Hashable] = (),
     bins: Mapping[str, int] | None = None,
     missing: Sequence[Hashable] = (),
+    dates: str | None = None,
     accept: Sequence[str] = (),
 ) -> Log:
     """Read and audit the transitions of a log.
@@ -76,17 +93,19 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
             no column.
         episode: The column of episodes within tasks, assumed independent. By default, each transition is an episode.
         time: The column that orders the rows of an episode or task (default: order of the table).
+        weight: The column with the number of equal transitions of a row, for tables of counts.
         ends: States in which episodes end, without later rewards.
         bins: The number of bins of each numeric column, by name.
-        missing: Names of missing values, such as "NA".
+        missing: Names of missing values, such as "NA" or "". Rows with one are left out, and their episodes end there.
+        dates: The form of dates, such as "%d/%m/%Y" (default: 2025-12-31, or as found).
         accept: Names of findings to ignore, such as "chain".
 
     Raises:
         ValueError: The table is unreadable, a column is missing, an entry is invalid, or a finding voids advice. The
-            message gives the first row and the remedy.
+            message gives rows and the remedy, in a line for each fault.
     """
-    roles = ColumnRoles(task, state, action, reward, next_state, cost, terminated, episode, time)
-    log = read_log(frame, roles, ends=ends, bins=bins or {}, missing=missing, accept=accept)
+    roles = ColumnRoles(task, state, action, reward, next_state, cost, terminated, episode, time, weight)
+    log = read_log(frame, roles, ends=ends, bins=bins or {}, missing=missing, dates=dates, accept=accept)
     for finding in log.findings:
         if finding.effect != "note":
             warnings.warn(finding.line, LogWarning, stacklevel=2)
@@ -100,6 +119,7 @@ def read_log(
     ends: Sequence[Hashable] = (),
     bins: Mapping[str, int] | None = None,
     missing: Sequence[Hashable] = (),
+    dates: str | None = None,
     accept: Sequence[str] = (),
 ) -> Log:
     """Read a log without warnings; findings are in `Log.findings`."""
@@ -119,10 +139,23 @@ def read_log(
     if few := [(name, count) for name, count in (bins or {}).items() if count < 2]:
         raise ValueError(f"the number of bins must be at least 2, got {few[0][1]} for {few[0][0]!r}")
     about += [line for source in sources for line in source.findings]
-    table = LogTable(whole, sources, frozenset(missing), bins or {}, about)
+    table = LogTable(whole, sources, frozenset(missing), bins or {}, about, dates, frozenset(accept))
     if not len(table.frame):
-        raise ValueError(f"{table.where}: the table has no rows")
-    return _make_log(read_transitions(_without_copies(table, roles, accept), roles), ends, accept)
+        raise ValueError(f"{table.where}: the table has no rows; it must have a row for each decision")
+    table = _repeat_counted(table, roles.weight) if roles.weight else _without_copies(table, roles, accept)
+    return _make_log(read_transitions(table, roles), ends, accept)
+
+
+def _repeat_counted(table: LogTable, column: str) -> LogTable:
+    """Repeat rows as often as a column says."""
+    counts = table.numbers(column)
+    table.refuse((counts < 0) | (counts % 1 > 0), column, "is not a number of transitions, such as 0 or 12")
+    table.check()
+    if (total := counts.sum()) > MAX_COUNTED:
+        raise ValueError(f"{table.where}: the sum of {column!r} must be at most {MAX_COUNTED:,}, got {total:,.0f}")
+    line = f"{len(counts):,} rows count {total:,.0f} transitions by {column!r}; rewards in a row are taken as equal"
+    table.findings.append(Finding("weight", "note", line))
+    return table.rows(np.repeat(np.arange(len(counts)), counts.astype(int)))
 
 
 def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) -> LogTable:
@@ -181,7 +214,9 @@ def _clean_end(table: LogTable, states: Sequence[Hashable], name: Hashable) -> H
     """Return the name of an end as in the log; combined names are tuples, or their text."""
     combined = {str(state): state for state in states if isinstance(state, Combined)}
     if not combined:
-        return table.clean(name)
+        clean = table.clean(name)
+        plain = clean.partition(".")[0] if isinstance(clean, str) and WHOLE_NUMBER.fullmatch(clean) else clean
+        return clean if clean in states else plain
     return tuple(map(table.clean, name)) if isinstance(name, tuple) else combined.get(str(name), name)
 
 
@@ -206,5 +241,6 @@ def _check_declared(table: LogTable, rows: Rows, ends: Sequence[Hashable]) -> No
         leaves = rows.state == rows.states.index(name)
         if leaves.any():
             raise ValueError(
-                f"{table.where}: {table.label(int(leaves.argmax()))}: states in ends must not start a row, got {name!r}"
+                f"{table.where}: {table.label(int(leaves.argmax()))}: states in ends must not start a row, "
+                f"got {name!r}; mark ends of episodes by rows with --terminated COLUMN"
             )
