@@ -136,7 +136,7 @@ def test_missing_says_which_names_are_missing(tmp_path: Path):
     assert (log.states, len(log.cell)) == (STATES, 3)
     line = "1 rows with missing values are left out and end their episodes there (line 5)"
     assert line in [finding.line for finding in log.findings]
-    with pytest.raises(ValueError, match=r"line 2: the value .* of 'action' is missing; .* --missing NA"):
+    with pytest.raises(ValueError, match=r"line 2: the value .* of 'action' is missing; .* --missing ''"):
         read_log(write(tmp_path / "log.csv", HEAD, "t,1,,0,1"), ColumnRoles())
 
 
@@ -157,8 +157,7 @@ def test_all_faults_of_a_table_come_at_once(tmp_path: Path):
         read_log(path, ColumnRoles(terminated="done"))
     assert [line.removeprefix(f"{path}: ") for line in str(raised.value).splitlines()] == [
         "line 3: the value 'maybe' of 'done' must be true or false, yes or no, or 1 or 0",
-        "line 2: the value '' of 'state' is missing; write a name, or add --missing NA (or its code) to end the "
-        "episode there",
+        "line 2: the value '' of 'state' is missing; write a name, or add --missing '' to end the episode there",
         "line 4: the value '' of 'reward' is missing; write 0 where nothing was paid, or leave the row out "
         "(also line 5, line 6, line 7, 5 more)",
         "line 3: the value 'low' of 'reward' is not a finite number, such as 2.5 or 1000",

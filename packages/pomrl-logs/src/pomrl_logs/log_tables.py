@@ -8,15 +8,16 @@ from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from pomrl.planning import END
 from pomrl_logs import audit
-from pomrl_logs.duplicates import are_copies, find_copies, number_of_copy
+from pomrl_logs.duplicates import are_copies, find_copies, is_deterministic, number_of_copy
 from pomrl_logs.findings import Finding, LogWarning, Rows
 from pomrl_logs.log_files import join, read_source
 from pomrl_logs.log_transitions import Combined, Transitions, read_transitions
 from pomrl_logs.logs import Log
+from pomrl_logs.missing_codes import check_codes
 from pomrl_logs.reward_columns import describe_rewards
 from pomrl_logs.table_columns import WHOLE_NUMBER, ColumnNames, ColumnRoles, LogTable, name_list, resolve_roles
 
@@ -163,7 +164,17 @@ def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) 
         return table
     names, codes = list(map(str, table.frame.columns)), _column_codes(table.frame)
     fixed = replace(roles, task=None, episode=None, time=None).columns
-    repeated, differing, row = find_copies(codes, [number for number, name in enumerate(names) if name not in fixed])
+    labels = [number for number, name in enumerate(names) if name not in fixed]
+    repeated, differing, row = find_copies(codes, labels)
+    if repeated.any() and _is_deterministic(dict(zip(names, codes, strict=True)), roles, repeated):
+        line = f"{int(repeated.sum())} of {len(row)} rows are in runs that repeat earlier ones"
+        repeated, differing, row = find_copies(codes, labels, in_runs=False)
+        if not repeated.any():
+            line += (
+                "; equal decisions always have equal outcomes here, so they are kept; remove them if they are copies"
+            )
+            table.findings.append(Finding("repeats", "note", line))
+            return table
     if not repeated.any():
         _add_scattered_copies(table, row)
         return table
@@ -174,6 +185,29 @@ def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) 
     )
     table.findings.append(Finding("repeats", "weakens", line))
     return table.rows(np.flatnonzero(~repeated))
+
+
+def _is_deterministic(
+    codes: Mapping[str, Int[np.ndarray, " n"]], roles: ColumnRoles, repeated: Bool[np.ndarray, " n"]
+) -> bool:
+    """Return whether state and action decide reward and next state, by default that of the next row of the episode."""
+    task = [codes[roles.task]] if roles.task else []
+    state = [codes[name] for name in name_list(roles.state)]
+    following = [codes[name] for name in name_list(roles.next_state)]
+    rows = np.arange(len(repeated))
+    if not following:
+        episode = _joint_codes([*task, codes[roles.episode] if roles.episode else np.zeros_like(rows)])
+        rows = np.flatnonzero(episode[1:] == episode[:-1])
+        following = [np.append(code[1:], -1) for code in state]
+    pair = _joint_codes([*task, *state, *(codes[name] for name in name_list(roles.action))])
+    return is_deterministic(pair[rows], _joint_codes([codes[roles.value], *following])[rows], repeated[rows])
+
+
+def _joint_codes(codes: Sequence[Int[np.ndarray, " n"]]) -> Int[np.ndarray, " n"]:
+    joint = codes[0]
+    for code in codes[1:]:
+        joint = pd.factorize(joint * (int(code.max(initial=0)) + 2) + code + 1)[0]
+    return joint
 
 
 def _column_codes(frame: "pd.DataFrame") -> list[Int[np.ndarray, " n"]]:
@@ -198,10 +232,13 @@ def _make_log(transitions: Transitions, ends: Sequence[Hashable], accept: Sequen
     _check_declared(table, rows, ends)
     columns = _columns_without_role(table.frame, transitions.roles)
     is_cost, has_next = transitions.roles.cost is not None, transitions.roles.next_state is not None
+    codes = [] if "missing" in accept else list(check_codes(rows))
+    if asked := [finding for finding in codes if finding.effect == "stops"]:
+        _stop(table.where, asked[0])
     findings = audit.find(rows, declared, columns, accept, is_cost=is_cost, has_next=has_next)
     if findings and findings[-1].effect == "stops":
         _stop(table.where, findings[-1])
-    findings += table.findings
+    findings += [*codes, *table.findings]
     findings.sort(key=lambda finding: finding.effect != "weakens")
     shape = len(transitions.tasks), len(rows.states), len(transitions.actions), len(rows.states)
     cell = np.ravel_multi_index((rows.task, rows.state, rows.action, rows.following), shape)

@@ -14,7 +14,12 @@ MAX_REWARD = 1e100
 """The upper limit of the largest absolute reward; its inverse is the lower limit."""
 
 
-MISSING = "is missing; write a name, or add --missing NA (or its code) to end the episode there"
+MISSING = "is missing; write a name, or add --missing '' to end the episode there"
+
+MICROSECONDS_PER_DAY = 86_400e6
+
+MAX_STEP_RATIO = 5.0
+"""The largest ratio of long to short times between decisions without a note."""
 
 UNORDERED = (
     "is not an end; without next states, all rows must be terminated, or have an order; add --next-state COLUMN, or "
@@ -53,6 +58,7 @@ def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
     table, task, group, position = table.rows(order), task[order], group[order], order
     if times is not None:
         _check_times(table, times[order], group, roles)
+        _report_steps(table, times[order], group, str(roles.time))
     ended = np.zeros(len(order), bool) if roles.terminated is None else table.flags(roles.terminated)
     present, segment = _without_missing(table, roles, group, ended, has_episodes=episode is not None)
     table, task, group, position, ended = (
@@ -182,6 +188,19 @@ def _check_times(
     remedy = "number the rows of each episode" if roles.episode else "give the column of episodes with --episode"
     where = f"its {'episode' if roles.episode else 'task'}; {remedy}"
     table.refuse(same, str(roles.time), f"occurs in another row of {where}")
+
+
+def _report_steps(table: LogTable, times: Float[np.ndarray, " n"], group: Int[np.ndarray, " n"], column: str) -> None:
+    """Report steps of unequal length between dates."""
+    days = np.diff(times)[group[1:] == group[:-1]] / MICROSECONDS_PER_DAY
+    if not (table.has_dates(column) and len(days)):
+        return
+    short, long = np.quantile(days, [0.1, 0.9])
+    if long > MAX_STEP_RATIO * short:
+        line = (
+            f"times between decisions differ: 80 % are {short:.3g} to {long:.3g} days; gamma counts decisions, not days"
+        )
+        table.findings.append(Finding("steps", "note", line))
 
 
 def _states(

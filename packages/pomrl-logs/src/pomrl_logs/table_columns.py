@@ -217,7 +217,9 @@ class LogTable:
 
     def is_declared_missing(self, column: str) -> Bool[np.ndarray, " n"]:
         """Return where a column of numbers is declared missing; numbers such as -1 are values."""
-        texts = {text for text in map(str, self.missing) if as_numbers(pd.Series([text])) is None or not text}
+        texts: set[Hashable] = {
+            text for text in map(str, self.missing) if as_numbers(pd.Series([text])) is None or not text
+        }
         blank = self.frame[column].isna().to_numpy() & ("" in texts)
         return blank | self._is_in(column, texts)
 
@@ -298,6 +300,11 @@ class LogTable:
         self.refuse(np.isnan(numbers), column, "is missing; write the time, or remove the row")
         return numbers
 
+    def has_dates(self, column: str) -> bool:
+        """Return whether a column of times begins with a date."""
+        series = self.frame[column]
+        return series.dtype.kind == "M" or bool(pd.to_numeric(series[:1], errors="coerce").isna().all())
+
     def _date_form(self, column: str) -> str | None:
         if self.dates is not None:
             return self.dates
@@ -372,7 +379,7 @@ class LogTable:
         if twice := next((name for name in sorted(with_point) if plain[name] in names), None):
             line = f"{column!r} has whole numbers with and without a point, such as {twice}, which is {plain[twice]}"
             self.findings.append(Finding("decimals", "note", line))
-        return dict(plain)
+        return {name: plain[name] for name in with_point}
 
     def clean(self, value: Hashable) -> Hashable:
         """Strip blanks from a name; names in files become text."""
