@@ -158,8 +158,8 @@ def test_all_faults_of_a_table_come_at_once(tmp_path: Path):
     assert [line.removeprefix(f"{path}: ") for line in str(raised.value).splitlines()] == [
         "line 3: the value 'maybe' of 'done' must be true or false, yes or no, or 1 or 0",
         "line 2: the value '' of 'state' is missing; write a name, or add --missing '' to end the episode there",
-        "line 4: the value '' of 'reward' is missing; write 0 where nothing was paid, or leave the row out "
-        "(also line 5, line 6, line 7, 5 more)",
+        "line 4: the value '' of 'reward' is missing; write 0 where nothing was paid, or leave the row out, as "
+        "--missing '' does (also line 5, line 6, line 7, 5 more)",
         "line 3: the value 'low' of 'reward' is not a finite number, such as 2.5 or 1000",
     ]
 
@@ -223,6 +223,10 @@ def test_days_stand_first_where_one_is_after_the_12th(tmp_path: Path):
         dated(tmp_path, "02/03/2025", "03/01/2025")
     assert dated(tmp_path, "02/03/2025", "03/01/2025", dates="%d/%m/%Y") == ["s1", "s0"]
     assert dated(tmp_path, "02/03/2025", "03/01/2025", dates="%m/%d/%Y") == ["s0", "s1"]
+    with pytest.raises(
+        ValueError, match=r"line 3: the value 'soon' of 'day' is neither a number nor a date .* --dates"
+    ):
+        dated(tmp_path, "13/03/2025", "soon", "14/03/2025")
     assert dated(tmp_path, "2 Mar 2025", "3 Jan 2025", dates="%d %b %Y") == ["s1", "s0"]
 
 
@@ -241,6 +245,7 @@ def test_counts_weigh_transitions(tmp_path: Path):
     log = read_log(path, ColumnRoles(weight="count"))
     assert log.counts.sum(-1).tolist() == [[[120, 3], [55, 0]]]
     assert any("column 'count' is not used; if it counts equal" in line for line in read_log(path, ColumnRoles()).audit)
+    assert {finding.name for finding in read_log(path, ColumnRoles(weight="count")).findings} == {"task", "weight"}
     with pytest.raises(ValueError, match=r"line 2: the value '1.5' of 'count' is not a number of transitions"):
         read_log(write(path, head, "0,0,1,1.5,1"), ColumnRoles(weight="count"))
 
@@ -340,7 +345,7 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "two columns of a name": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "state," + HEAD, *("1," + line for line in LINES))),
-        "2 columns 'state'; available: ",
+        "2 columns 'state', of which one needs another name; available: ",
     ),
     "a name that is nearly right": (
         lambda _: pomrl_logs.from_log(frame_of(), state="Stat"),

@@ -9,6 +9,7 @@ import pytest
 from test_audit import S, visits
 from test_horizon_command import horizon
 
+from pomrl_logs import horizon_report
 from pomrl_logs.log_tables import ColumnRoles, read_log
 from pomrl_logs.logs import Log
 
@@ -131,9 +132,19 @@ def test_copies_of_random_runs_are_left_out_as_before():
 
 def test_unequal_times_between_dates_are_noted():
     frame = visits(5)
-    days = {"weekly": 7 * frame["day"], "unequal": frame["day"] ** 2 + frame["day"]}
-    for name, day in days.items():
+
+    def steps(day: pd.Series) -> str | None:
         dated = frame.assign(date=(pd.Timestamp("2025-01-01") + pd.to_timedelta(day, "D")).dt.strftime("%Y-%m-%d"))
-        findings = named(read_log(dated, ColumnRoles(episode="patient", time="date")))
-        assert ("steps" in findings) == (name == "unequal")
-    assert "gamma counts decisions, not days" in findings["steps"]
+        return named(read_log(dated, ColumnRoles(episode="patient", time="date"))).get("steps")
+
+    assert steps(7 * frame["day"]) is None
+    assert "80 % are 4 to 26 days; gamma counts decisions, not days" in str(steps(frame["day"] ** 2 + frame["day"]))
+
+
+def test_decisions_without_later_ones_get_advice():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"state": rng.choice(["u", "v"], 900), "action": rng.choice(["a", "b"], 900), "done": True})
+    frame = frame.assign(task=np.arange(900) % 3, reward=(frame["action"] == "b") + rng.normal(size=900) / 4)
+    report = horizon_report(read_log(frame, ColumnRoles(terminated="done")), 0.9)
+    assert set(report.changes["to"]) == {"b"}
+    assert report.improvement.lower > 0.0

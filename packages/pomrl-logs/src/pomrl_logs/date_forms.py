@@ -25,7 +25,7 @@ def find_form(values: "pd.Series") -> str | None:
     """
     texts = [value for value in values if isinstance(value, str) and value]
     matches = [match for text in texts if (match := DAY_OR_MONTH_FIRST.fullmatch(text))]
-    if not matches or len(matches) < len(texts):
+    if not matches or len(matches) < len(texts) / 2:
         return None
     numbers = [(int(match[1]), int(match[3])) for match in matches]
     has_day = [max(places) > 12 for places in zip(*numbers, strict=True)]
@@ -33,7 +33,7 @@ def find_form(values: "pd.Series") -> str | None:
         return None
     mark, year, clock = matches[0][2], "%Y" if len(matches[0][4]) == 4 else "%y", _clock(matches[0])
     if not any(has_day) and mark != ".":
-        raise AmbiguousDateError(texts[0])
+        raise AmbiguousDateError(matches[0][0])
     return mark.join(["%m", "%d", year] if has_day[1] else ["%d", "%m", year]) + clock
 
 

@@ -214,7 +214,7 @@ def missing_column_error(name: str, columns: Sequence[Any], where: str) -> Value
     times = texts.count(name)
     near = [] if times else [lowered[text] for text in get_close_matches(name.lower(), lowered, 1, 0.6)]
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    problem = f"{times} columns {name!r}" if times else f"no column {name!r}{hint}"
+    problem = f"{times} columns {name!r}, of which one needs another name" if times else f"no column {name!r}{hint}"
     return ValueError(f"{where}: {problem}; available: {', '.join(map(repr, texts))}")
 
 

@@ -148,7 +148,7 @@ def read_log(
 
 
 def _repeat_counted(table: LogTable, column: str) -> LogTable:
-    """Repeat rows as often as a column says."""
+    """Repeat rows as often as a column says, in random order, as counts have none."""
     counts = table.numbers(column)
     table.refuse((counts < 0) | (counts % 1 > 0), column, "is not a number of transitions, such as 0 or 12")
     table.check()
@@ -156,7 +156,8 @@ def _repeat_counted(table: LogTable, column: str) -> LogTable:
         raise ValueError(f"{table.where}: the sum of {column!r} must be at most {MAX_COUNTED:,}, got {total:,.0f}")
     line = f"{len(counts):,} rows count {total:,.0f} transitions by {column!r}; rewards in a row are taken as equal"
     table.findings.append(Finding("weight", "note", line))
-    return table.rows(np.repeat(np.arange(len(counts)), counts.astype(int)))
+    rows = np.repeat(np.arange(len(counts)), counts.astype(int))
+    return table.rows(np.random.default_rng(0).permutation(rows))
 
 
 def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) -> LogTable:

@@ -139,6 +139,8 @@ WHOLE_NUMBER = re.compile(r"[+-]?\d+(\.0+)?")
 FLAGS = ("true", "1", "1.0", "yes", "y"), ("false", "0", "0.0", "no", "n")
 """Texts of true and of false, in lower case."""
 
+BLANK_REWARD = "is missing; write 0 where nothing was paid, or leave the row out, as --missing '' does"
+
 MAX_LISTED_FAULTS = 10
 """The largest number of faults in an error."""
 
@@ -251,7 +253,7 @@ class LogTable:
             self._report_marks(column, codes, as_written, values)
         numbers = np.append(values, np.nan)[codes]
         blank = np.array([*(isinstance(value, str) and not value.strip() for value in distinct), True])[codes]
-        self.refuse(blank, column, "is missing; write 0 where nothing was paid, or leave the row out")
+        self.refuse(blank, column, BLANK_REWARD)
         self.refuse(~np.isfinite(numbers) & ~blank, column, "is not a finite number, such as 2.5 or 1000")
         return numbers
 
@@ -318,8 +320,9 @@ class LogTable:
             )
             return "%d/%m/%Y"
         if form:
-            example = to_times(texts[:1], form).dt.strftime("%-d %B %Y").iloc[0]
-            line = f"{column!r} has dates of the form {form}: {texts.iloc[0]} is {example} ({self.label(0)})"
+            times = to_times(texts, form)
+            row = int(times.notna().to_numpy().argmax())
+            line = f"{column!r} has dates of the form {form}: {texts.iloc[row]} is {times.iloc[row]:%Y-%m-%d}"
             self.findings.append(Finding("form", "note", line))
         return form
 
