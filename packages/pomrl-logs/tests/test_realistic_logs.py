@@ -79,9 +79,9 @@ def test_numbers_that_may_be_missing_values_are_asked_about(code: int):
     line = (
         f"the state {code} stands in .* entered as often from all .*; if it is a code of missing values, add --missing"
     )
-    with pytest.raises(ValueError, match=f"{line} {code}; if this is intended, add --accept missing"):
+    with pytest.raises(ValueError, match=f"{line} {code}; if this is intended, add --accept codes"):
         read_log(coded(code), ColumnRoles())
-    assert code in read_log(coded(code), ColumnRoles(), accept=["missing"]).states
+    assert code in read_log(coded(code), ColumnRoles(), accept=["codes"]).states
     assert read_log(coded(code), ColumnRoles(), missing=[code]).states == tuple(range(S))
 
 
@@ -96,7 +96,7 @@ def test_numbers_like_others_are_no_codes():
     for seed in range(5):
         frame = visits(seed)
         shifted = {column: frame[column].str[-1].astype(int) - 1 for column in ("state", "next_state")}
-        assert "missing" not in named(read_log(frame.assign(**shifted), ColumnRoles()))
+        assert not {"codes", "missing"} & {*named(read_log(frame.assign(**shifted), ColumnRoles()))}
 
 
 def deterministic(seed: int, side: int = 20) -> pd.DataFrame:

@@ -30,7 +30,8 @@ KINDS = {
     "task": "without a column of tasks, all rows belong to one task: note",
     "decimals": "numbers have decimal commas, marks of thousands, or a point without need: note",
     "form": "dates have another form than 2025-12-31: note",
-    "missing": "rows with missing values are left out; or a state may be a code of missing values: note",
+    "codes": "a state is a number far from others, entered as often from all: a code of missing values? stops",
+    "missing": "rows with missing values are left out; or the name of a state may mean a missing value: note",
     "steps": "times between decisions differ much: note",
     "weight": "rows count transitions, or a column with such a name is not used: note",
 }
