@@ -7,12 +7,41 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-Effect = Literal["stops", "weakens", "note"]
-"""The effect of a finding on advice: voided (an error), weakened (a warning), or none."""
+Effect = Literal["stops", "no limit", "note"]
+"""The effect of a finding: an error, a warning and advice without a lower limit, or none."""
+
+KINDS: dict[str, tuple[Effect, str]] = {
+    "chain": ("stops", "next states are taken from wrong rows"),
+    "coding": ("stops", "no next state occurs as a state"),
+    "breaks": ("stops", "many next states differ from the state of the next row of the episode"),
+    "unsorted": ("stops", "the rows of episodes are not in the order of time, and give the next states"),
+    "padding": ("stops", "first or last rows of episodes are no decisions: action and reward never vary"),
+    "truncation": ("stops", "episodes are marked as terminated where they reach the largest length"),
+    "cost": ("stops", "costs are given as rewards"),
+    "dates": ("stops", "rewards are dates"),
+    "units": ("stops", "rewards have another unit, sign or offset in a task, or in later rows"),
+    "drift": ("stops", "equal states and actions lead elsewhere, or pay otherwise, in later rows"),
+    "column": ("no limit", "a column without a role is associated with actions and outcomes"),
+    "history": ("no limit", "earlier rows are associated with outcomes, or rewards with the next action"),
+    "copies": ("no limit", "scattered rows equal earlier rows, and are kept"),
+    "repeats": ("note", "rows are repeated; repeated runs of rows are counted once"),
+    "ends": (
+        "note",
+        "states are never left, and not declared by `--ends`; the limit allows for the worst reward there",
+    ),
+    "offset": ("note", "rewards differ little, compared with a common offset"),
+    "names": ("note", "names have blanks at their ends, which are removed"),
+    "alike": ("note", "names differ only in case, blanks or accents, and stay separate"),
+    "comments": ("note", "lines below the header begin with #, and are left out"),
+    "order": ("note", "next states are the states of the next rows of episodes; last rows are left out"),
+    "task": ("note", "without a column of tasks, all rows belong to one task"),
+    "decimals": ("note", "rewards have decimal commas"),
+}
+"""The effect and meaning of each finding, by its name for `accept`."""
 
 
 class LogWarning(UserWarning):
-    """A warning about weakened advice."""
+    """A warning about advice without a lower limit."""
 
 
 @dataclass(frozen=True)
@@ -20,10 +49,13 @@ class Finding:
     """A finding of the audit."""
 
     name: str
-    """The name for `accept` or `--accept`."""
-    effect: Effect
+    """The name for `accept` or `--accept`, a key of `KINDS`."""
     line: str
     """The fault, an example row, and the remedy."""
+
+    @property
+    def effect(self) -> Effect:
+        return KINDS[self.name][0]
 
 
 @dataclass(frozen=True, eq=False)

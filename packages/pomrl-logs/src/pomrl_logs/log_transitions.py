@@ -175,7 +175,7 @@ def _states(
         row = int(is_missing.argmax())
         n = int(is_missing.sum())
         line = f"last rows of episodes left out, because they have no next state: {n} ({table.label(row)})"
-        table.findings.append(Finding("order", "note", line))
+        table.findings.append(Finding("order", line))
     after = np.where(ended, 0, after)
     return names, state, after
 

@@ -120,7 +120,7 @@ def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tup
 def _task_finding(columns: Sequence[str]) -> Finding:
     near = get_close_matches("task", columns, 1, 0.7)
     hint = f"; select one with --task {near[0]}" if near else ""
-    return Finding("task", "note", f"no column 'task', so all rows belong to one task{hint}")
+    return Finding("task", f"no column 'task', so all rows belong to one task{hint}")
 
 
 MAX_COMPARED_NAMES = 1_000
@@ -203,7 +203,7 @@ class LogTable:
             values = np.where(commas, with_points, values)
             row = int(commas[codes].argmax())
             line = f"{column!r} has decimal commas: {series.iloc[row]} is {values[codes[row]]:g} ({self.label(row)})"
-            self.findings.append(Finding("decimals", "note", line))
+            self.findings.append(Finding("decimals", line))
         numbers = np.append(values, np.nan)[codes]
         self.refuse(~np.isfinite(numbers), column, "is not a finite number")
         return numbers
@@ -282,7 +282,7 @@ class LogTable:
             example = f"{self.label(row)} has {series.iloc[row]!r}"
             n = int(is_padded.sum())
             line = f"blanks at the ends of names of {column!r} are removed: {n} ({example})"
-            self.findings.append(Finding("names", "note", line))
+            self.findings.append(Finding("names", line))
 
     def _report_similar(self, column: str, names: Sequence[Hashable]) -> None:
         first_forms = dict[str, str]()
@@ -291,7 +291,7 @@ class LogTable:
                 plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
                 if (other := first_forms.setdefault(plain, name)) != name:
                     line = f"{column!r} has the similar names {other!r} and {name!r}, which stay separate"
-                    self.findings.append(Finding("alike", "note", line))
+                    self.findings.append(Finding("alike", line))
                     return
 
     def _bins(self, columns: Sequence[str], count: int) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:

@@ -1,0 +1,118 @@
+"""Check the order of rows where it gives the next states."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float, Int
+
+from pomrl_logs.association import MIN_ROWS, associate
+from pomrl_logs.findings import Finding, Rows
+from pomrl_logs.table_columns import as_numbers
+
+ORDERED_SHARE = 0.95
+"""The smallest share of episodes ordered by a column of order."""
+
+MAX_DESCENTS = 0.25
+"""The largest share of falling steps in a merged column of order."""
+
+MIN_STEPS = 10
+"""The smallest number of steps within episodes for a check."""
+
+MIXED_P = 1e-3
+"""The p-value from which next rows seem independent of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A column with values which may order the rows of episodes."""
+
+    name: str
+    is_date: bool
+    rises: float
+    """The share of episodes in which the column rises."""
+    falls: float
+    is_order: bool
+    """Whether sorting the episodes by the column makes sense."""
+    row: int
+    """A row out of order."""
+
+
+def check_order(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Finding]:
+    """Find columns of order without a role, and rows in no order."""
+    steps = np.flatnonzero(rows.group[1:] == rows.group[:-1])
+    if not rows.has_time and len(steps) >= MIN_STEPS:
+        candidates = [candidate for item in columns.items() if (candidate := _candidate(rows, steps, *item))]
+        candidates.sort(key=lambda candidate: (not candidate.is_date, -candidate.rises))
+        for first in candidates[:1]:
+            if first.rises < ORDERED_SHARE:
+                yield _unsorted(rows, first, columns[first.name])
+            else:
+                yield Finding("order", f"the rows of episodes are in the order of {first.name!r}")
+    yield from _check_mixed(rows)
+
+
+def _candidate(rows: Rows, steps: Int[np.ndarray, " k"], name: str, column: "pd.Series") -> _Candidate | None:
+    values = as_numbers(column)
+    if values is None or np.isnan(values).any() or _is_row_number(values, rows):
+        return None
+    is_date = bool(pd.to_numeric(column, errors="coerce").isna().all())
+    change = values[steps + 1] - values[steps]
+    rises, falls = (_share_of_episodes(rows.group[steps], sign * change > 0) for sign in (1, -1))
+    is_distinct = _share_of_episodes(rows.group[steps], np.diff(_sorted_within(rows.group, values))[steps] > 0)
+    descents = float((change < 0).mean())
+    is_order = is_distinct >= ORDERED_SHARE and (
+        is_date or descents <= MAX_DESCENTS or falls >= ORDERED_SHARE or _counts_rows(rows.group, values)
+    )
+    row = int(steps[int((change < 0).argmax())]) + 1
+    return _Candidate(name, is_date, rises, falls, is_order, row) if is_order else None
+
+
+def _is_row_number(values: Float[np.ndarray, " n"], rows: Rows) -> bool:
+    """Return whether a column only repeats the order of the table."""
+    in_table = values[np.argsort(rows.position)]
+    return bool((np.diff(in_table) > 0).all()) and len(np.unique(rows.group)) > 1
+
+
+def _share_of_episodes(group: Int[np.ndarray, " k"], is_right: Bool[np.ndarray, " k"]) -> float:
+    return 1.0 - len(np.unique(group[~is_right])) / len(np.unique(group))
+
+
+def _sorted_within(group: Int[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    return values[np.lexsort((values, group))]
+
+
+def _counts_rows(group: Int[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> bool:
+    """Return whether whole numbers count the rows of episodes."""
+    starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
+    extent = np.maximum.reduceat(values, starts) - np.minimum.reduceat(values, starts)
+    # The last row of an episode is left out, and may have any number.
+    size = np.diff(np.append(starts, len(values)))
+    return bool((np.abs(extent - size + 0.5) <= 0.5).mean() >= ORDERED_SHARE) and bool((values % 1 == 0).all())
+
+
+def _unsorted(rows: Rows, candidate: _Candidate, column: "pd.Series") -> Finding:
+    name, row = candidate.name, candidate.row
+    what = f"falls in {candidate.falls:.0%} of episodes" if candidate.falls >= ORDERED_SHARE else "rises and falls"
+    return Finding(
+        "unsorted",
+        f"rows are not in the order of {name!r}, which {what} ({rows.label(row)} has {column.iloc[row]} after "
+        f"{column.iloc[row - 1]}): add --time {name}, or sort the rows by their time",
+    )
+
+
+def _check_mixed(rows: Rows) -> Iterator[Finding]:
+    state, following = rows.state[~rows.ended], rows.following[~rows.ended]
+    if len(state) < MIN_ROWS or len(np.unique(state)) < 2:
+        return
+    task_state = (rows.task * len(rows.states) + rows.state)[~rows.ended]
+    by_state = associate(state, following, rows.group[~rows.ended])
+    by_action = associate(rows.action[~rows.ended], following, task_state)
+    if min(by_state.p, by_action.p) > MIXED_P:
+        yield Finding(
+            "unsorted",
+            f"next rows are independent of states and actions in {len(state):,} rows of episodes (see "
+            f"{rows.label(0)}): rows seem to be mixed; name the column of their order with --time, or of next states "
+            "with --next-state",
+        )
