@@ -107,10 +107,22 @@ def next_column(frame: pd.DataFrame, name: str, shift: int = -1) -> pd.DataFrame
 
 def padded(frame: pd.DataFrame, *, first: bool = False, **columns: Any) -> pd.DataFrame:
     """Add a row to each episode, for the first or the last observation."""
-    edge = frame[frame["step"] == (0 if first else STEPS - 1)]
+    edge = frame.drop_duplicates("episode", keep="first" if first else "last")
     edge = edge.assign(state=edge["state"] if first else edge["next_state"], action=0, reward=0.0, last=1)
-    edge = edge.assign(step=-1 if first else STEPS, next_state=edge["state"], **columns)
+    edge = edge.assign(step=-1 if first else edge["step"] + 1, next_state=edge["state"], **columns)
     return pd.concat([frame.assign(last=0), edge]).sort_values(["task", "episode", "step"], ignore_index=True)
+
+
+def shortened(frame: pd.DataFrame) -> pd.DataFrame:
+    """Cut episodes to 10 to 25 rows."""
+    return frame[frame["step"] < 10 + frame["episode"].map(lambda name: sum(map(ord, name)) % 16)]
+
+
+def renamed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give episodes other names, and sort by these."""
+    names = frame["episode"].unique()
+    codes = dict(zip(names, np.random.default_rng(0).permutation(len(names)), strict=True))
+    return frame.assign(episode=frame["episode"].map(codes)).sort_values(["episode", "date"], ignore_index=True)
 
 
 def dropped(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
@@ -145,12 +157,28 @@ DAMAGES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, Any]]
     "rewards of one task times 100": (lambda f: part(f, f["task"] == 3, reward=100 * f["reward"]), {}),
     "rewards of two tasks divided by 100": (lambda f: part(f, f["task"] < 2, reward=f["reward"] / 100), {}),
     "newest first, dates": (lambda f: dropped(newest_first(f), "step"), NO_TIME),
+    "newest first, dates with the day first": (
+        lambda f: dropped(newest_first(f).assign(date=pd.to_datetime(f["date"]).dt.strftime("%d.%m.%Y")), "step"),
+        NO_TIME,
+    ),
+    "states recoded by date, episodes renamed": (
+        lambda f: renamed(recoded(f, late(f))).drop(columns="step"), {"time": "date"}
+    ),
+    "states recoded, last tenth": (lambda f: recoded(f, late(f, 0.9)), {}),
+    "states recoded in one task, later half": (lambda f: recoded(f, late(f) & (f["task"] == 3)), {}),
+    "actions recoded, first quarter": (lambda f: part(f, ~late(f, 0.25), action=A - 1 - f["action"]), {}),
+    "rewards in cents, last tenth": (lambda f: part(f, late(f, 0.9), reward=100 * f["reward"]), {}),
     "newest first, steps": (lambda f: dropped(newest_first(f), "date"), NO_TIME),
     "rows mixed, steps": (lambda f: dropped(f.sample(frac=1, random_state=0), "date"), NO_TIME),
     "rows mixed, no order": (lambda f: dropped(f.sample(frac=1, random_state=0), "date", "step"), NO_TIME),
-    "steps sorted as text": (lambda f: dropped(f.astype({"step": str}).sort_values(["episode", "step"]), "date"), NO_TIME),
+    "steps sorted as text": (
+        lambda f: dropped(f.sort_values(["episode", "step"], key=lambda column: column.astype(str)), "date"),
+        NO_TIME,
+    ),
     "two exports merged": (lambda f: dropped(f.sort_values(["episode", "date"], key=_by_export)), NO_TIME),
     "padded and terminated": (lambda f: dropped(padded(f), "date"), {"terminated": "last"}),
+    "padded and terminated, lengths differ": (lambda f: dropped(padded(shortened(f))), {"terminated": "last"}),
+    "padded, lengths differ": (lambda f: padded(shortened(f)), {}),
     "padded": (lambda f: padded(f), {}),
     "reset rows": (lambda f: padded(f, first=True), {}),
     "truncated and terminated": (lambda f: f.assign(last=f["step"] == STEPS - 1), {"terminated": "last"}),
@@ -199,12 +227,15 @@ def outcome(
     return {"limit": 1, "fails": int(true < lower), "loses": int(true < 0)}
 
 
-def ward_outcomes(logs: int, kind: str, damage: Any, columns: dict[str, Any], types: int = 1) -> dict[str, Any]:
-    """Count the outcomes of logs of wards."""
+def ward_outcomes(
+    logs: int, kind: str, damage: Any, columns: dict[str, Any], *, types: int = 1, is_right: bool = False
+) -> dict[str, Any]:
+    """Count the outcomes of logs of wards; limits only of damaged ones."""
     outcomes = []
     for seed in range(logs):
         truth, frame = visits(seed, types)
-        outcomes.append(outcome(damage(frame), partial(true_gain, truth), **columns))
+        gain = (lambda *_: np.inf) if is_right else partial(true_gain, truth)
+        outcomes.append(outcome(damage(frame), gain, **columns))
     return _row(kind, outcomes)
 
 
@@ -235,7 +266,7 @@ def main() -> None:
     rows = [ward_outcomes(arguments.logs, kind, *how) for kind, how in DAMAGES.items()]
     rows.append(ward_outcomes(arguments.logs, "hidden types of patients", lambda f: f, {}, types=2))
     damaged = len(rows)
-    rows += [ward_outcomes(arguments.right, kind, *how) for kind, how in RIGHT.items()]
+    rows += [ward_outcomes(arguments.right, kind, *how, is_right=True) for kind, how in RIGHT.items()]
     rows += [family_outcomes(arguments.right, family) for family in FAMILIES]
     table = pd.DataFrame(rows)
     table.insert(0, "is_right", np.arange(len(rows)) >= damaged)

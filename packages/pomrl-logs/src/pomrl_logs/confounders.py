@@ -14,6 +14,9 @@ from pomrl_logs.table_columns import as_numbers, assign_bins
 MAX_LEVELS = 8
 """The largest number of distinct values of a numeric column tested without bins."""
 
+MIN_SHIFTED_V = 0.3
+"""Cramér's V from which earlier rows void advice; hidden causes were below 0.2, columns a row late above 0.5."""
+
 MIN_EARLIER_ROWS = 3
 """The smallest number of earlier rows in a test of the earlier actions of an episode."""
 
@@ -123,7 +126,7 @@ def _check_earlier_actions(rows: Rows) -> Iterator[Finding]:
 
 def _history_finding(rows: Rows, what: str, outcome: Association, row: int) -> Finding:
     return Finding(
-        "history",
+        "shifted" if outcome.effect >= MIN_SHIFTED_V else "history",
         f"{what} (Cramér's V = {outcome.effect:.2f}) where state and action are equal ({rows.label(row)}): check that "
         f"actions and rewards are in the right rows, or add another column to --state {rows.columns['state']}",
     )

@@ -15,6 +15,7 @@ KINDS: dict[str, tuple[Effect, str]] = {
     "coding": ("stops", "no next state occurs as a state"),
     "breaks": ("stops", "many next states differ from the state of the next row of the episode"),
     "unsorted": ("stops", "the rows of episodes are not in the order of time, and give the next states"),
+    "shifted": ("stops", "actions or rewards seem to belong to other rows"),
     "padding": ("stops", "first or last rows of episodes are no decisions: action and reward never vary"),
     "truncation": ("stops", "episodes are marked as terminated where they reach the largest length"),
     "cost": ("stops", "costs are given as rewards"),
@@ -72,7 +73,8 @@ class Rows:
     group: Int[np.ndarray, " n"]
     """The episode, or the task without a column of episodes."""
     has_episodes: bool
-    has_time: bool
+    time: Float[np.ndarray, " n"] | None
+    """The times of rows, or None without such a column."""
     states: tuple
     columns: Mapping[str, str]
     """The names of columns, by role."""

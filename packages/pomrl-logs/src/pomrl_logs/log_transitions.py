@@ -69,7 +69,7 @@ def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
         ended[with_next],
         group[with_next],
         episode is not None,
-        times is not None,
+        None if times is None else times[order][with_next],
         tuple(states),
         columns,
         is_state,

@@ -52,7 +52,7 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
     breaks = (first == 0) & (rows.group == np.roll(rows.group, -1))
     share = breaks.sum() / max(int((first >= 0).sum()), 1)
     yield from _check_last_rows(rows)
-    if share > (0.05 if rows.has_episodes else 0.1) and (rows.has_time or _is_ordered(rows, first)):
+    if share > (0.05 if rows.has_episodes else 0.1) and (rows.time is not None or _is_ordered(rows, first)):
         hint = (
             "sort the rows of episodes, or add --time" if rows.has_episodes else "add --episode if episodes begin there"
         )

@@ -20,21 +20,22 @@ MAX_DESCENTS = 0.25
 MIN_STEPS = 10
 """The smallest number of steps within episodes for a check."""
 
+DATE_FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y", "%m/%d/%Y %H:%M")
+"""The recognised formats of dates."""
+
 MIXED_P = 1e-3
 """The p-value from which next rows seem independent of rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Candidate:
-    """A column with values which may order the rows of episodes."""
+    """A possible column of the order of rows in episodes."""
 
     name: str
     is_date: bool
     rises: float
     """The share of episodes in which the column rises."""
     falls: float
-    is_order: bool
-    """Whether sorting the episodes by the column makes sense."""
     row: int
     """A row out of order."""
 
@@ -42,7 +43,7 @@ class _Candidate:
 def check_order(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Finding]:
     """Find columns of order without a role, and rows in no order."""
     steps = np.flatnonzero(rows.group[1:] == rows.group[:-1])
-    if not rows.has_time and len(steps) >= MIN_STEPS:
+    if rows.time is None and len(steps) >= MIN_STEPS:
         candidates = [candidate for item in columns.items() if (candidate := _candidate(rows, steps, *item))]
         candidates.sort(key=lambda candidate: (not candidate.is_date, -candidate.rises))
         for first in candidates[:1]:
@@ -54,19 +55,44 @@ def check_order(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Find
 
 
 def _candidate(rows: Rows, steps: Int[np.ndarray, " k"], name: str, column: "pd.Series") -> _Candidate | None:
-    values = as_numbers(column)
+    dates = read_dates(column)
+    values = as_numbers(column) if dates is None else dates
     if values is None or np.isnan(values).any() or _is_row_number(values, rows):
         return None
-    is_date = bool(pd.to_numeric(column, errors="coerce").isna().all())
-    change = values[steps + 1] - values[steps]
-    rises, falls = (_share_of_episodes(rows.group[steps], sign * change > 0) for sign in (1, -1))
-    is_distinct = _share_of_episodes(rows.group[steps], np.diff(_sorted_within(rows.group, values))[steps] > 0)
-    descents = float((change < 0).mean())
-    is_order = is_distinct >= ORDERED_SHARE and (
-        is_date or descents <= MAX_DESCENTS or falls >= ORDERED_SHARE or _counts_rows(rows.group, values)
-    )
+    change, group = values[steps + 1] - values[steps], rows.group[steps]
+    if dates is not None:  # several rows may have one date
+        rises, falls = (_share_of_episodes(group, sign * change >= 0) for sign in (1, -1))
+        is_order = _share_of_episodes(group, change == 0) <= 0.5
+    else:
+        rises, falls = (_share_of_episodes(group, sign * change > 0) for sign in (1, -1))
+        is_order = _orders_rows(rows.group, values, steps, max(rises, falls))
     row = int(steps[int((change < 0).argmax())]) + 1
-    return _Candidate(name, is_date, rises, falls, is_order, row) if is_order else None
+    return _Candidate(name, dates is not None, rises, falls, row) if is_order else None
+
+
+def read_dates(column: "pd.Series") -> Float[np.ndarray, " n"] | None:
+    """Convert dates, also with the day or the month first; None if any value is no date."""
+    if column.dtype.kind in "M":
+        return as_numbers(column)
+    if pd.to_numeric(column, errors="coerce").notna().any():
+        return None
+    for form in DATE_FORMATS:
+        times = pd.to_datetime(column, errors="coerce", format=form, utc=True)
+        if times.notna().all():
+            return times.astype("int64").to_numpy(float)
+    return None
+
+
+def _orders_rows(
+    group: Int[np.ndarray, " n"], values: Float[np.ndarray, " n"], steps: Int[np.ndarray, " k"], monotone: float
+) -> bool:
+    """Return whether numbers rise or fall in episodes, count their rows, or rise in a few runs."""
+    if monotone >= ORDERED_SHARE:
+        return True
+    differs = np.diff(values[np.lexsort((values, group))])[steps] > 0
+    is_distinct = _share_of_episodes(group[steps], differs) >= ORDERED_SHARE
+    descents = float((values[steps + 1] < values[steps]).mean())
+    return is_distinct and (descents <= MAX_DESCENTS or _counts_rows(group, values))
 
 
 def _is_row_number(values: Float[np.ndarray, " n"], rows: Rows) -> bool:
@@ -77,10 +103,6 @@ def _is_row_number(values: Float[np.ndarray, " n"], rows: Rows) -> bool:
 
 def _share_of_episodes(group: Int[np.ndarray, " k"], is_right: Bool[np.ndarray, " k"]) -> float:
     return 1.0 - len(np.unique(group[~is_right])) / len(np.unique(group))
-
-
-def _sorted_within(group: Int[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-    return values[np.lexsort((values, group))]
 
 
 def _counts_rows(group: Int[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> bool:

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from pomrl_logs.association import Association, associate, is_relevant
+from pomrl_logs.association import MAX_TESTED_ROWS, Association, associate, is_relevant
 from pomrl_logs.findings import Finding, Rows
+from pomrl_logs.row_order import read_dates
 from pomrl_logs.table_columns import assign_bins
 
 MIN_PAIR_ROWS = 5
@@ -25,6 +26,9 @@ MAX_TASK_RATIO = 10.0
 
 MAX_LATER_RATIO = 4.0
 """The largest ratio of the spreads of rewards between earlier and later rows."""
+
+MIN_CALENDAR_SHARE = 0.5
+"""The smallest share of different times among rows, from which they order the rows of tasks."""
 
 MAX_LEVELS = 8
 """The largest number of values of a column explaining a change of rewards."""
@@ -68,15 +72,19 @@ def _task_fault(scale: _Scale) -> str:
 def check_drift(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Finding]:
     """Find changes between the earlier and the later half of each task's rows.
 
-    The order is that of the table, and that of episodes.
+    The orders are that of the table, that of episodes, and those by columns of times.
     """
-    orders = [_later_half(rows, order) for order in _orders(rows)]
     pair = _code(rows.task, rows.state, rows.action)
     transition = _code(pair, rows.following)
     paid = assign_bins(rows.reward, 3)
-    for later in orders:
-        course = associate(later, rows.following, pair)
-        reward = associate(later, paid, transition)
+    orders = _orders(rows, columns)
+    tested = np.arange(len(pair))
+    if len(pair) > MAX_TESTED_ROWS:
+        tested = np.sort(np.random.default_rng(0).choice(len(pair), MAX_TESTED_ROWS, replace=False))
+    for order in orders:
+        later = _later_half(rows, order)
+        course = associate(later[tested], rows.following[tested], pair[tested])
+        reward = associate(later[tested], paid[tested], transition[tested])
         row = int(later.argmax())
         if fault := _later_fault(_compare(_pair_means(rows, later), 1)):
             yield _units_finding(rows, fault, row)
@@ -86,12 +94,19 @@ def check_drift(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Find
             yield _drift_finding(rows, "equal transitions pay otherwise", reward, row)
 
 
-def _orders(rows: Rows) -> list[Int[np.ndarray, " n"]]:
-    """Return the orders of rows by table and by episode, unless sorted by their content."""
-    orders = [np.argsort(rows.position), *([np.arange(len(rows.task))] if rows.has_episodes else [])]
-    orders = orders[:1] if len(orders) > 1 and np.array_equal(*orders) else orders
+def _orders(rows: Rows, columns: Mapping[str, "pd.Series"]) -> list[Int[np.ndarray, " n"]]:
+    """Return different orders of rows, unless sorted by their content."""
+    times = [rows.time, *map(read_dates, columns.values())]
+    by_time = [np.argsort(time, kind="stable") for time in times if time is not None and _is_calendar(time, rows.task)]
+    orders = [np.argsort(rows.position), *([np.arange(len(rows.task))] if rows.has_episodes else []), *by_time]
+    different = {_later_half(rows, order).tobytes(): order for order in orders}.values()
     content = rows.state, rows.action, rows.following, rows.reward
-    return [order for order in orders if not any(_is_sorted(values[order], rows.task[order]) for values in content)]
+    return [order for order in different if not any(_is_sorted(each[order], rows.task[order]) for each in content)]
+
+
+def _is_calendar(time: Float[np.ndarray, " n"], task: Int[np.ndarray, " n"]) -> bool:
+    """Return whether times order the rows of tasks, not only those of episodes."""
+    return len(np.unique(_code(task, np.unique(time, return_inverse=True)[1]))) >= MIN_CALENDAR_SHARE * len(time)
 
 
 def _is_sorted(values: np.ndarray, task: Int[np.ndarray, " n"]) -> bool:
