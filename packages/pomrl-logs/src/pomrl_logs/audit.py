@@ -33,7 +33,7 @@ def find(
     findings = list[Finding]()
     checks = [check_rewards(rows, is_cost=is_cost)]
     checks += [check_coding(rows, declared), check_chain(rows)] if has_next else [check_order(rows, columns)]
-    checks += [check_non_decisions(rows), check_units(rows), check_drift(rows, columns)]
+    checks += [check_non_decisions(rows), check_drift(rows, columns), check_units(rows)]
     for finding in chain(*checks, check_columns(rows, columns), check_history(rows), check_ends(rows, declared)):
         is_reported = finding.name == "history" and any(other.name == "column" for other in findings)
         if finding.name not in accept and not is_reported:

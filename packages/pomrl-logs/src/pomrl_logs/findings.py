@@ -22,6 +22,7 @@ KINDS: dict[str, tuple[Effect, str]] = {
     "dates": ("stops", "rewards are dates"),
     "units": ("stops", "rewards have another unit, sign or offset in a task, or in later rows"),
     "drift": ("stops", "equal states and actions lead elsewhere, or pay otherwise, in later rows"),
+    "independent": ("no limit", "next states are independent of states and actions"),
     "column": ("no limit", "a column without a role is associated with actions and outcomes"),
     "history": ("no limit", "earlier rows are associated with outcomes, or rewards with the next action"),
     "copies": ("no limit", "scattered rows equal earlier rows, and are kept"),

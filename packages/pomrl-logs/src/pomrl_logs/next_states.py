@@ -146,7 +146,7 @@ def _check_dependence(rows: Rows) -> Iterator[Finding]:
         and min(values.p for values in associations) > 0.01
     ):
         yield Finding(
-            "breaks",
+            "independent",
             f"{rows.columns['next_state']!r} is independent of states and actions in {n:,} rows "
             f"({rows.label(0)} leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): "
             "choose another column, or leave it out and add --episode and --time",

@@ -20,10 +20,10 @@ MIN_PADDED_STATES = 3
 def check_non_decisions(rows: Rows) -> Iterator[Finding]:
     """Find padding at the ends of episodes, and truncations marked as terminations."""
     if rows.has_episodes:
-        yield from _check_truncation(rows)
         change = rows.group[1:] != rows.group[:-1]
         yield from _check_padding(rows, np.append(change, True), "last")
         yield from _check_padding(rows, np.append(True, change), "first")
+        yield from _check_truncation(rows)
     elif rows.ended.any():
         yield from _check_padding(rows, rows.ended, "terminated")
 
@@ -38,11 +38,11 @@ def _check_padding(rows: Rows, edge: Bool[np.ndarray, " n"], which: str) -> Iter
     is_meant = _is_meant(rows, edge, has_reward=bool(reward[0])) if is_ended else _is_usual(rows, edge)
     if is_meant:
         return
-    row = int(edge.argmax())
+    row, value = int(edge.argmax()), float(reward[0]) + 0.0
     remedy = "leave out these rows" + (", or --terminated where it marks no ends" if is_ended else "")
     yield Finding(
         "padding",
-        f"all {int(edge.sum())} {which} rows of episodes have the same action and the reward {rows.reward[row]:g} "
+        f"all {int(edge.sum())} {which} rows of episodes have the same action and the reward {value:g} "
         f"({rows.label(row)}), and seem to be no decisions: {remedy}",
     )
 

@@ -43,15 +43,16 @@ class _Candidate:
 def check_order(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Finding]:
     """Find columns of order without a role, and rows in no order."""
     steps = np.flatnonzero(rows.group[1:] == rows.group[:-1])
-    if rows.time is None and len(steps) >= MIN_STEPS:
+    has_order = rows.time is not None
+    if not has_order and len(steps) >= MIN_STEPS:
         candidates = [candidate for item in columns.items() if (candidate := _candidate(rows, steps, *item))]
         candidates.sort(key=lambda candidate: (not candidate.is_date, -candidate.rises))
-        for first in candidates[:1]:
-            if first.rises < ORDERED_SHARE:
-                yield _unsorted(rows, first, columns[first.name])
-            else:
-                yield Finding("order", f"the rows of episodes are in the order of {first.name!r}")
-    yield from _check_mixed(rows)
+        has_order = bool(candidates) and candidates[0].rises >= ORDERED_SHARE
+        if has_order:
+            yield Finding("order", f"the rows of episodes are in the order of {candidates[0].name!r}")
+        elif candidates:
+            yield _unsorted(rows, candidates[0], columns[candidates[0].name])
+    yield from _check_mixed(rows, "independent" if has_order else "unsorted")
 
 
 def _candidate(rows: Rows, steps: Int[np.ndarray, " k"], name: str, column: "pd.Series") -> _Candidate | None:
@@ -124,7 +125,7 @@ def _unsorted(rows: Rows, candidate: _Candidate, column: "pd.Series") -> Finding
     )
 
 
-def _check_mixed(rows: Rows) -> Iterator[Finding]:
+def _check_mixed(rows: Rows, name: str) -> Iterator[Finding]:
     state, following = rows.state[~rows.ended], rows.following[~rows.ended]
     if len(state) < MIN_ROWS or len(np.unique(state)) < 2:
         return
@@ -133,8 +134,7 @@ def _check_mixed(rows: Rows) -> Iterator[Finding]:
     by_action = associate(rows.action[~rows.ended], following, task_state)
     if min(by_state.p, by_action.p) > MIXED_P:
         yield Finding(
-            "unsorted",
-            f"next rows are independent of states and actions in {len(state):,} rows of episodes (see "
-            f"{rows.label(0)}): rows seem to be mixed; name the column of their order with --time, or of next states "
-            "with --next-state",
+            name,
+            f"next rows are independent of states and actions in {len(state):,} rows of episodes ({rows.label(0)}): "
+            "if rows are mixed, name the column of their order with --time, or of next states with --next-state",
         )
