@@ -147,7 +147,7 @@ def _comment_findings(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
         "lines that begin with # are skipped as comments, although they have the fields of a row: "
         f"{len(lines)} in {path} (first in line {lines[0] if lines else 0})"
     )
-    return (Finding("comments", "note", line),) if lines else ()
+    return (Finding("comments", line),) if lines else ()
 
 
 def _header(path: Path) -> tuple[int, str]:

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Int
 from pomrl.planning import END
 from pomrl_logs import audit
 from pomrl_logs.duplicates import are_copies, find_copies, is_deterministic, number_of_copy
-from pomrl_logs.findings import Finding, LogWarning, Rows
+from pomrl_logs.findings import KINDS, Finding, LogWarning, Rows
 from pomrl_logs.log_files import join, read_source
 from pomrl_logs.log_transitions import Combined, Transitions, read_transitions
 from pomrl_logs.logs import Log
@@ -78,8 +78,8 @@ def from_log(  # noqa: PLR0913  (the table, and a name for each of its columns)
 ) -> Log:
     """Read and audit the transitions of a log.
 
-    See `CONVENTIONS` for the forms of tables, and `pomrl_logs.audit.KINDS` for the audit. Findings that weaken
-    advice are also warnings (`LogWarning`); `Log.findings` has all findings.
+    See `CONVENTIONS` for the forms of tables, and `pomrl_logs.findings.KINDS` for the audit. Findings that
+    remove the lower limit are also warnings (`LogWarning`); `Log.findings` has all findings.
 
     Args:
         frame: A table with a row for each transition, its path, or a list of tables to concatenate.
@@ -124,8 +124,8 @@ def read_log(
     accept: Sequence[str] = (),
 ) -> Log:
     """Read a log without warnings; findings are in `Log.findings`."""
-    if unknown := [name for name in accept if name not in audit.KINDS]:
-        raise ValueError(f"unknown finding {unknown[0]!r} in accept; available: {', '.join(audit.KINDS)}")
+    if unknown := [name for name in accept if name not in KINDS]:
+        raise ValueError(f"unknown finding {unknown[0]!r} in accept; available: {', '.join(KINDS)}")
     is_several = isinstance(frame, Iterable) and not isinstance(frame, pd.DataFrame | str)
     inputs: list[Any] = list(frame) if is_several else [frame]
     if not inputs:
@@ -155,7 +155,7 @@ def _repeat_counted(table: LogTable, column: str) -> LogTable:
     if (total := counts.sum()) > MAX_COUNTED:
         raise ValueError(f"{table.where}: the sum of {column!r} must be at most {MAX_COUNTED:,}, got {total:,.0f}")
     line = f"{len(counts):,} rows count {total:,.0f} transitions by {column!r}; rewards in a row are taken as equal"
-    table.findings.append(Finding("weight", "note", line))
+    table.findings.append(Finding("weight", line))
     rows = np.repeat(np.arange(len(counts)), counts.astype(int))
     return table.rows(np.random.default_rng(0).permutation(rows))
 
@@ -174,17 +174,18 @@ def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) 
             line += (
                 "; equal decisions always have equal outcomes here, so they are kept; remove them if they are copies"
             )
-            table.findings.append(Finding("repeats", "note", line))
+            table.findings.append(Finding("repeats", line))
             return table
     if not repeated.any():
-        _add_scattered_copies(table, row)
+        if "copies" not in accept:
+            _add_scattered_copies(table, row)
         return table
     but = f" except {', '.join(repr(names[number]) for number in differing)}" if differing else ""
     line = (
         f"{int(repeated.sum())} of {len(row)} rows repeat earlier rows, equal in all columns{but}, and are left out "
         f"({table.label(int(repeated.argmax()))}); to keep them, add --accept repeats"
     )
-    table.findings.append(Finding("repeats", "weakens", line))
+    table.findings.append(Finding("repeats", line))
     return table.rows(np.flatnonzero(~repeated))
 
 
@@ -221,9 +222,9 @@ def _add_scattered_copies(table: LogTable, row: Int[np.ndarray, " n"]) -> None:
         copies = number_of_copy(row) > 0
         line = (
             f"{int(copies.sum())} of {len(copies)} rows equal earlier rows in all columns "
-            f"({table.label(int(copies.argmax()))}), and are kept; remove them if they are copies"
+            f"({table.label(int(copies.argmax()))}), and are kept: remove copies, or add --accept copies"
         )
-        table.findings.append(Finding("repeats", "weakens", line))
+        table.findings.append(Finding("copies", line))
 
 
 def _make_log(transitions: Transitions, ends: Sequence[Hashable], accept: Sequence[str]) -> Log:
@@ -240,7 +241,7 @@ def _make_log(transitions: Transitions, ends: Sequence[Hashable], accept: Sequen
     if findings and findings[-1].effect == "stops":
         _stop(table.where, findings[-1])
     findings += [*codes, *table.findings]
-    findings.sort(key=lambda finding: finding.effect != "weakens")
+    findings.sort(key=lambda finding: finding.effect != "no limit")
     shape = len(transitions.tasks), len(rows.states), len(transitions.actions), len(rows.states)
     cell = np.ravel_multi_index((rows.task, rows.state, rows.action, rows.following), shape)
     log = Log(cell, rows.reward, transitions.episode, transitions.tasks, rows.states, transitions.actions)

@@ -92,7 +92,7 @@ def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
         ended[with_next],
         segment[with_next],
         episode is not None,
-        times is not None,
+        None if times is None else times[position][with_next],
         tuple(states),
         columns,
         is_state,
@@ -127,7 +127,7 @@ def _without_missing(
     if missing.any():
         row = int(missing.argmax())
         line = f"{int(missing.sum())} rows with missing values are left out and end their episodes there"
-        table.findings.append(Finding("missing", "note", f"{line} ({table.label(row)})"))
+        table.findings.append(Finding("missing", f"{line} ({table.label(row)})"))
     starts = np.append(False, group[1:] != group[:-1]) | missing
     return ~missing, np.cumsum(starts)[~missing]
 
@@ -200,7 +200,7 @@ def _report_steps(table: LogTable, times: Float[np.ndarray, " n"], group: Int[np
         line = (
             f"times between decisions differ: 80 % are {short:.3g} to {long:.3g} days; gamma counts decisions, not days"
         )
-        table.findings.append(Finding("steps", "note", line))
+        table.findings.append(Finding("steps", line))
 
 
 def _states(
@@ -243,7 +243,7 @@ def _states(
         row = int(is_missing.argmax())
         n = int(is_missing.sum())
         line = f"last rows of episodes left out, because they have no next state: {n} ({table.label(row)})"
-        table.findings.append(Finding("order", "note", line))
+        table.findings.append(Finding("order", line))
     after = np.where(ended, 0, after)
     return names, state, after
 

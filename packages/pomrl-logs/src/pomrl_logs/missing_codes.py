@@ -34,11 +34,7 @@ def check_codes(rows: Rows) -> Iterator[Finding]:
         if is_odd:
             line += ", and is entered as often from all states and actions"
         remedy = f"if it is a code of missing values, add --missing {code}"
-        yield (
-            Finding("codes", "stops", f"{line}; {remedy}")
-            if is_odd
-            else Finding("missing", "note", f"{line}; {remedy}")
-        )
+        yield (Finding("codes", f"{line}; {remedy}") if is_odd else Finding("missing", f"{line}; {remedy}"))
 
 
 def _codes(states: Sequence[Hashable]) -> list[tuple[int, str]]:

@@ -120,7 +120,7 @@ def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tup
     weight = f"the column {unused!r} is not used; if it counts equal transitions, add --weight {unused}"
     return resolved, [
         *([] if task else [_task_finding(columns)]),
-        *([Finding("weight", "note", weight)] if unused else []),
+        *([Finding("weight", weight)] if unused else []),
     ]
 
 
@@ -131,7 +131,7 @@ COUNTS = ("count", "counts", "n", "freq", "frequency", "weight", "weights")
 def _task_finding(columns: Sequence[str]) -> Finding:
     near = get_close_matches("task", columns, 1, 0.7)
     hint = f"; select one with --task {near[0]}" if near else ""
-    return Finding("task", "note", f"no column 'task', so all rows belong to one task{hint}")
+    return Finding("task", f"no column 'task', so all rows belong to one task{hint}")
 
 
 WHOLE_NUMBER = re.compile(r"[+-]?\d+(\.0+)?")
@@ -278,7 +278,7 @@ class LogTable:
             row = int(is_other.argmax())
             text = self.frame[column].iloc[row]
             line = f"{column!r} has decimal commas, or marks of thousands: {text} is {values[codes[row]]:.12g}"
-            self.findings.append(Finding("decimals", "note", f"{line} ({self.label(row)})"))
+            self.findings.append(Finding("decimals", f"{line} ({self.label(row)})"))
 
     def flags(self, column: str) -> Bool[np.ndarray, " n"]:
         """Return a column of truth values."""
@@ -323,7 +323,7 @@ class LogTable:
             times = to_times(texts, form)
             row = int(times.notna().to_numpy().argmax())
             line = f"{column!r} has dates of the form {form}: {texts.iloc[row]} is {times.iloc[row]:%Y-%m-%d}"
-            self.findings.append(Finding("form", "note", line))
+            self.findings.append(Finding("form", line))
         return form
 
     def _refuse_unordered(self, column: str, values: "pd.Series", why: str, form: str | None = None) -> None:
@@ -381,7 +381,7 @@ class LogTable:
         plain = {name: name.partition(".")[0] for name in with_point}
         if twice := next((name for name in sorted(with_point) if plain[name] in names), None):
             line = f"{column!r} has whole numbers with and without a point, such as {twice}, which is {plain[twice]}"
-            self.findings.append(Finding("decimals", "note", line))
+            self.findings.append(Finding("decimals", line))
         return {name: plain[name] for name in with_point}
 
     def clean(self, value: Hashable) -> Hashable:
@@ -399,7 +399,7 @@ class LogTable:
             example = f"{self.label(row)} has {series.iloc[row]!r}"
             n = int(is_padded.sum())
             line = f"blanks at the ends of names of {column!r} are removed: {n} ({example})"
-            self.findings.append(Finding("names", "note", line))
+            self.findings.append(Finding("names", line))
 
     def _report_similar(self, column: str, names: Sequence[Hashable]) -> None:
         first_forms = dict[str, str]()
@@ -408,7 +408,7 @@ class LogTable:
                 plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
                 if (other := first_forms.setdefault(plain, name)) != name:
                     line = f"{column!r} has the similar names {other!r} and {name!r}, which stay separate"
-                    self.findings.append(Finding("alike", "note", line))
+                    self.findings.append(Finding("alike", line))
                     return
 
     def _bins(self, columns: Sequence[str], count: int) -> tuple[list[Hashable], list[Int[np.ndarray, " n"]]]:
