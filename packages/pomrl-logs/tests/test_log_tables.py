@@ -160,7 +160,7 @@ def test_all_faults_of_a_table_come_at_once(tmp_path: Path):
         "line 2: the value '' of 'state' is missing; write a name, or add --missing '' to end the episode there",
         "line 4: the value '' of 'reward' is missing; write 0 where nothing was paid, or leave the row out, as "
         "--missing '' does (also line 5, line 6, line 7, 5 more)",
-        "line 3: the value 'low' of 'reward' is not a finite number, such as 2.5 or 1000",
+        "line 3: the value 'low' of 'reward' is not a finite number; write it like 2.5 or 1000, without units",
     ]
 
 
@@ -342,6 +342,22 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a line that is no object": (
         lambda path: pomrl_logs.from_log(write(path / "log.jsonl", "{}", "", "{state: 1}")),
         r"the file cannot be read \(line 3, column 2: Expecting property name",
+    ),
+    "a line of another object": (
+        lambda path: pomrl_logs.from_log(write(path / "log.jsonl", "{}", "[1, 2]")),
+        r'line 2 must be an object such as {"state": 1, ...}, got \[1, 2\]',
+    ),
+    "a form of dates without codes": (
+        lambda _: pomrl_logs.from_log(frame_of(t=["1.2.2025", "2.2.2025"]), time="t", dates="dd.mm.yyyy"),
+        "--dates must be a form such as %d/%m/%Y or %Y-%m-%d, got 'dd.mm.yyyy'",
+    ),
+    "a form of dates with other codes": (
+        lambda _: pomrl_logs.from_log(frame_of(), dates="%Q"),
+        "--dates must be a form such as .*, got '%Q'",
+    ),
+    "counts in an order": (
+        lambda _: pomrl_logs.from_log(frame_of(n=2, t=[1, 2]), time="t", weight="n"),
+        "--weight must stand without --episode and --time, as counts have no order",
     ),
     "two columns of a name": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "state," + HEAD, *("1," + line for line in LINES))),

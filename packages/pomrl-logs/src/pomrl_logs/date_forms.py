@@ -12,6 +12,17 @@ class AmbiguousDateError(ValueError):
     """An error for dates with two readings; its argument is an example."""
 
 
+def check_form(form: str) -> None:
+    """Raise a ValueError unless a form has codes of dates."""
+    try:
+        pd.to_datetime(pd.Series([""]), errors="coerce", format=form)
+        has_codes = "%" in form
+    except ValueError:
+        has_codes = False
+    if not has_codes:
+        raise ValueError(f"--dates must be a form such as %d/%m/%Y or %Y-%m-%d, got {form!r}")
+
+
 def to_times(values: "pd.Series", form: str | None = None) -> "pd.Series":
     """Convert dates of a form (default 2025-12-31) to times; NaT for others."""
     texts = values.map(lambda value: str(value) if isinstance(value, Number) else value)  # numbers are no epochs

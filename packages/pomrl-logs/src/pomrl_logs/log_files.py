@@ -109,9 +109,12 @@ def _from_lines(path: Path) -> "pd.DataFrame":
 
 def _parse_line(line: str, number: int) -> Any:
     try:
-        return json.loads(line)
+        row = json.loads(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {number}, column {error.colno}: {error.msg}") from error
+    if not isinstance(row, dict):
+        raise ValueError(f'line {number} must be an object such as {{"state": 1, ...}}, got {row!r:.60}')
+    return row
 
 
 def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Int
 
 from pomrl.planning import END
 from pomrl_logs import audit
+from pomrl_logs.date_forms import check_form
 from pomrl_logs.duplicates import are_copies, find_copies, is_deterministic, number_of_copy
 from pomrl_logs.findings import KINDS, Finding, LogWarning, Rows
 from pomrl_logs.log_files import join, read_source
@@ -139,6 +140,8 @@ def read_log(
         raise ValueError(f"unknown column {unknown[0]!r} in bins; available: {', '.join(map(repr, binned))}")
     if few := [(name, count) for name, count in (bins or {}).items() if count < 2]:
         raise ValueError(f"the number of bins must be at least 2, got {few[0][1]} for {few[0][0]!r}")
+    if dates is not None:
+        check_form(dates)
     about += [line for source in sources for line in source.findings]
     table = LogTable(whole, sources, frozenset(missing), bins or {}, about, dates, frozenset(accept))
     if not len(table.frame):

@@ -104,10 +104,8 @@ def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tup
     if following is None and roles.episode is None and roles.time is None and roles.terminated is None:
         error = missing_column_error("next_state", columns, where)
         raise ValueError(f"{error}; add --next-state COLUMN, or the order of rows with --episode COLUMN --time COLUMN")
-    if roles.weight and (following is None or roles.episode or roles.time):
-        raise ValueError(
-            "--weight must have a column of next states, and no --episode or --time, as counts have no order"
-        )
+    if roles.weight and (roles.episode or roles.time):
+        raise ValueError("--weight must stand without --episode and --time, as counts have no order")
     resolved = replace(roles, task=task, next_state=following)
     named = resolved.columns
     if len(set(named)) < len(named):
@@ -254,7 +252,9 @@ class LogTable:
         numbers = np.append(values, np.nan)[codes]
         blank = np.array([*(isinstance(value, str) and not value.strip() for value in distinct), True])[codes]
         self.refuse(blank, column, BLANK_REWARD)
-        self.refuse(~np.isfinite(numbers) & ~blank, column, "is not a finite number, such as 2.5 or 1000")
+        self.refuse(
+            ~np.isfinite(numbers) & ~blank, column, "is not a finite number; write it like 2.5 or 1000, without units"
+        )
         return numbers
 
     def _decimal_mark(self, column: str, texts: Sequence[str]) -> Mark:
