@@ -285,7 +285,7 @@ STOPS_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str
     "cents, later": (
         lambda f: f.assign(reward=np.where(later(f), 100, 1) * f["reward"]),
         {},
-        "equal states and actions are 1e.02 times as large in the later half",
+        "equal states and actions are 100 times as large in the later half",
     ),
     "another sign, later": (
         lambda f: f.assign(reward=np.where(later(f), -1, 1) * f["reward"]),
@@ -295,7 +295,7 @@ STOPS_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str
     "cents in one task": (
         lambda f: f.assign(reward=np.where(f["task"] == "clinic 3", 100, 1) * f["reward"]),
         {},
-        "of one task are 1e.02 times as large as those",
+        "of one task are 100 times as large as those",
     ),
     "another sign in one task": (
         lambda f: f.assign(reward=np.where(f["task"] == "clinic 3", -1, 1) * f["reward"]),

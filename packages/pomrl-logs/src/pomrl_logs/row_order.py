@@ -57,7 +57,7 @@ def check_order(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Find
 
 def _candidate(rows: Rows, steps: Int[np.ndarray, " k"], name: str, column: "pd.Series") -> _Candidate | None:
     dates = read_dates(column)
-    values = as_numbers(column) if dates is None else dates
+    values = _numbers(column) if dates is None else dates
     if values is None or np.isnan(values).any() or _is_row_number(values, rows):
         return None
     change, group = values[steps + 1] - values[steps], rows.group[steps]
@@ -71,16 +71,23 @@ def _candidate(rows: Rows, steps: Int[np.ndarray, " k"], name: str, column: "pd.
     return _Candidate(name, dates is not None, rises, falls, row) if is_order else None
 
 
+def _numbers(column: "pd.Series") -> Float[np.ndarray, " n"] | None:
+    return as_numbers(column) if as_numbers(column.iloc[:MIN_STEPS]) is not None else None
+
+
 def read_dates(column: "pd.Series") -> Float[np.ndarray, " n"] | None:
     """Convert dates, also with the day or the month first; None if any value is no date."""
-    if column.dtype.kind in "M":
-        return as_numbers(column)
-    if pd.to_numeric(column, errors="coerce").notna().any():
+    try:
+        codes, distinct = pd.factorize(column)
+    except TypeError:
+        return None
+    values = pd.Series(np.asarray(distinct, object))
+    if (codes < 0).any() or pd.to_numeric(values, errors="coerce").notna().any():
         return None
     for form in DATE_FORMATS:
-        times = pd.to_datetime(column, errors="coerce", format=form, utc=True)
+        times = pd.to_datetime(values, errors="coerce", format=form, utc=True)
         if times.notna().all():
-            return times.astype("int64").to_numpy(float)
+            return times.astype("int64").to_numpy(float)[codes]
     return None
 
 

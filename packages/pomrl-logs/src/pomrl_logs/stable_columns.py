@@ -65,7 +65,7 @@ def _task_fault(scale: _Scale) -> str:
     if scale.correlation < -MIN_RANK_CORRELATION and scale.is_negative:
         return "rank states and actions against those"
     if scale.correlation > MIN_RANK_CORRELATION and not 1 / MAX_TASK_RATIO < scale.ratio < MAX_TASK_RATIO:
-        return f"are {scale.ratio:.2g} times as large as those"
+        return f"are {scale.ratio:.3g} times as large as those"
     return ""
 
 
@@ -108,7 +108,8 @@ def _orders(rows: Rows, columns: Mapping[str, "pd.Series"]) -> list[Int[np.ndarr
 
 def _is_calendar(time: Float[np.ndarray, " n"], task: Int[np.ndarray, " n"]) -> bool:
     """Return whether times order the rows of tasks, not only those of episodes."""
-    return len(np.unique(_code(task, np.unique(time, return_inverse=True)[1]))) >= MIN_CALENDAR_SHARE * len(time)
+    times = pd.DataFrame({"task": task, "time": time})
+    return int(times.duplicated().sum()) <= (1.0 - MIN_CALENDAR_SHARE) * len(time)
 
 
 def _is_sorted(values: np.ndarray, task: Int[np.ndarray, " n"]) -> bool:
@@ -133,7 +134,7 @@ def _later_fault(scale: _Scale | None) -> str:
     if scale.correlation < MIN_RANK_CORRELATION:
         return ""
     if not 1 / MAX_LATER_RATIO < scale.ratio < MAX_LATER_RATIO:
-        return f"are {scale.ratio:.2g} times as large"
+        return f"are {scale.ratio:.3g} times as large"
     return f"are shifted by {scale.shift:.2g} standard deviations" if abs(scale.shift) > MAX_LATER_RATIO else ""
 
 
@@ -191,12 +192,12 @@ def _compare(means: "pd.DataFrame", part: int) -> _Scale | None:
 
 
 def _rank_correlation(x: Float[np.ndarray, " n"], y: Float[np.ndarray, " n"]) -> float:
-    ranks = [pd.Series(values).rank().to_numpy() for values in (x, y)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    ranks = np.stack([pd.Series(values).rank() for values in (x, y)])
+    return float(np.corrcoef(ranks)[0, 1])
 
 
 def _code(*columns: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
     code = np.zeros(len(columns[0]), int)
     for column in columns:
-        code = np.unique(code * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+        code = code * (int(column.max(initial=0)) + 1) + column
     return code
