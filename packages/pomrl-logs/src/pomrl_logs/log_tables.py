@@ -195,7 +195,10 @@ def _without_copies(table: LogTable, roles: ColumnRoles, accept: Sequence[str]) 
 def _is_deterministic(
     codes: Mapping[str, Int[np.ndarray, " n"]], roles: ColumnRoles, repeated: Bool[np.ndarray, " n"]
 ) -> bool:
-    """Return whether state and action decide reward and next state, by default that of the next row of the episode."""
+    """Return whether state and action decide reward and next state.
+
+    Without a column, the next state is the state of the next row of the episode.
+    """
     task = [codes[roles.task]] if roles.task else []
     state = [codes[name] for name in name_list(roles.state)]
     following = [codes[name] for name in name_list(roles.next_state)]

@@ -1,4 +1,4 @@
-"""Find states that may be codes of missing values."""
+"""Find states with codes of missing values."""
 
 from collections.abc import Hashable, Iterator, Sequence
 
@@ -24,7 +24,7 @@ MIN_P = 0.01
 
 
 def check_codes(rows: Rows) -> Iterator[Finding]:
-    """Report states with names of missing values; ask about numbers that no decision seems to lead to."""
+    """Report states with codes of missing values, such as NA or -1."""
     for index, code in _codes(rows.states):
         visits = np.flatnonzero(rows.state == index)
         is_odd = _is_number(code) and _is_entered_alike(rows, index)
@@ -53,7 +53,7 @@ def _codes(states: Sequence[Hashable]) -> list[tuple[int, str]]:
 
 
 def _number_codes(names: set[str]) -> set[str]:
-    """Return the codes among numbers that are far from all others."""
+    """Return codes of missing values, far from all other numbers."""
     values = {name: float(name) for name in names if _is_number(name)}
     others = [value for value in values.values() if value not in NUMBERS]
     if len(others) < 2:

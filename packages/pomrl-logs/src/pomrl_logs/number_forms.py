@@ -46,7 +46,7 @@ def decimal_mark(values: Sequence[str]) -> Mark:
 
 
 def _decimals(texts: Sequence[str], mark: Mark) -> list[str]:
-    """Return the texts in which this mark can only be a decimal mark."""
+    """Return texts with this mark, without a reading as thousands."""
     return [
         text
         for text in texts
