@@ -285,7 +285,7 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "names of states in a table": (
         lambda: pomrl.from_gymnasium({"a": {0: [(1.0, 0, 0.0, False)]}}),
-        "the keys of P must be the states 0, ..., 0, got 'a'",
+        "the keys of P must be the states 0, ..., 0, got 'a'; use numbers as keys, and names in states=",
     ),
     "names of actions in a table": (
         lambda: pomrl.from_gymnasium({0: {"left": [(1.0, 0, 0.0, False)]}}),
@@ -310,7 +310,11 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a state without outcomes": (
         lambda: pomrl.from_gymnasium({0: {0: [(1.0, 1, 0.0, False)]}, 1: {}}),
-        "state 1 has no allowed action",
+        r"P\[0\]\[0\] leads to state 1, which has no actions, without an end; write True for terminated, or actions",
+    ),
+    "a negative number beyond the tolerance": (
+        lambda: pomrl.plan([[[1.0, -1e-17]], [[0.0, 1.0]]], [[1.0], [0.0]], [0.5], tolerance=0.0),
+        r"P\[0, 0, 1\] = -1e-17 is not a probability",
     ),
 }
 
@@ -321,6 +325,23 @@ def test_what_is_wrong_is_named_in_one_line(case: str):
     with pytest.raises(ValueError, match=said) as raised:
         call()
     assert "\n" not in str(raised.value)
+
+
+def test_states_without_actions_end_the_episodes_of_a_table():
+    for table in ({0: {0: [(1.0, 1, 1.0, True)]}, 1: {}}, [[[(1.0, 1, 1.0, True)]], []]):
+        assert pomrl.from_gymnasium(table).plan([0.9]).values.tolist() == [[1.0, 0.0]]
+
+
+@pytest.mark.parametrize("as_rows", [np.array, sparse.csr_array])
+def test_negative_rounding_errors_are_read_as_zero_and_said(as_rows: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sparse_models, "is_small", lambda _: False)
+    for entry, tolerance in ((-1e-17, None), (-1e-9, 1e-8)):
+        P = as_rows([[1.0, entry], [0.0, 1.0]])
+        P = P[:, None] if as_rows is np.array else P
+        with pytest.warns(ReadingWarning, match="P has 1 negative entries, down to -1e-.*, read as 0") as said:
+            values = pomrl.plan(P, [[1.0], [0.0]], [0.9], tolerance=tolerance).values
+        assert "\n" not in str(said[0].message)
+        np.testing.assert_allclose(values, [[10.0, 0.0]], rtol=1e-12)
 
 
 def test_every_convention_is_tested_here_and_shown_on_the_page():

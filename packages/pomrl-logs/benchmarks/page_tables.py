@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from pomrl.study import markdown_table
-from pomrl_logs.audit import KINDS
+from pomrl_logs.findings import KINDS
 from pomrl_logs.log_tables import CONVENTIONS
 
 PACKAGE = Path(__file__).parents[1]
@@ -33,11 +33,11 @@ HEAD = ["families", "logs", "told to change", "told, and lost, %", "limit held, 
 
 def with_tables(text: str) -> str:
     """Return the page with the present tables."""
-    findings = [[f"`{name}`", what] for name, what in KINDS.items()]
+    findings = [[f"`{name}`", *row] for name, row in KINDS.items()]
     tables = {
         "advice on logs": markdown_table(HEAD, results()),
         "conventions": markdown_table(["input", "interpretation"], [*CONVENTIONS.items()]),
-        "findings": markdown_table(["finding", "meaning"], findings),
+        "findings": markdown_table(["finding", "effect", "meaning"], findings),
     }
     for name, table in tables.items():
         place = re.compile(rf"(?<=<!-- {name} -->\n\n)(?:\|.*\n)*")

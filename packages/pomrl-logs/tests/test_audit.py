@@ -12,7 +12,7 @@ import pytest
 import pomrl_logs
 from pomrl_logs.association import associate, moments
 from pomrl_logs.duplicates import find_repeats
-from pomrl_logs.findings import LogWarning
+from pomrl_logs.findings import KINDS, LogWarning
 from pomrl_logs.log_tables import ColumnRoles, read_log
 from pomrl_logs.logs import Log
 
@@ -152,7 +152,7 @@ def permuted(values: pd.Series) -> pd.Series:
     return values.sample(frac=1.0, random_state=0).set_axis(values.index)
 
 
-WEAKENS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
+NAMED: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
     "some next states of other rows": (
         lambda f: part_of(f, pd.Series(np.arange(len(f)) % 10 < 3), permuted(f["next_state"])),
         "breaks",
@@ -160,17 +160,17 @@ WEAKENS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
     ),
     "all next states of other rows": (
         lambda f: f.assign(next_state=permuted(f["next_state"])),
-        "breaks",
+        "independent",
         "is independent of states and actions in 1,800 rows",
     ),
     "actions one row late": (
         lambda f: f.assign(action=f.groupby(["task", "patient"])["action"].shift(-1)).dropna(),
-        "history",
+        "shifted",
         "the action of the previous row is associated with the outcome",
     ),
     "rewards one row late": (
         lambda f: f.assign(reward=f.groupby(["task", "patient"])["reward"].shift(-1)).dropna(),
-        "history",
+        "shifted",
         "'reward' is associated with the action of the next row",
     ),
     "a table three times": (lambda f: pd.concat([f] * 3), "repeats", "3600 of 5400 rows repeat earlier rows"),
@@ -197,8 +197,8 @@ WEAKENS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
     ),
     "a part twice": (lambda f: pd.concat([f, f[600:]]), "repeats", "1200 of 3000 rows repeat earlier rows"),
     "some rows twice": (
-        lambda f: pd.concat([f, f[::5]]).sort_index(kind="stable"),
-        "repeats",
+        lambda f: pd.concat([f, f[::5]]).sample(frac=1.0, random_state=0),
+        "copies",
         "360 of 2160 rows equal earlier rows in all columns",
     ),
     "rewards beside a large number": (
@@ -209,14 +209,146 @@ WEAKENS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("fault", WEAKENS)
-def test_what_weakens_advice_stands_above_it(fault: str):
-    damage, name, line = WEAKENS[fault]
+@pytest.mark.parametrize("fault", NAMED)
+def test_each_finding_stops_or_removes_the_limit_or_is_a_note(fault: str):
+    damage, name, line = NAMED[fault]
     frame = damage(visits(0)).reset_index(drop=True)
+    if KINDS[name][0] == "stops":
+        with pytest.raises(ValueError, match=f"{line}.*add --accept {name}"):
+            read(frame)
+        return
     log = read(frame)
     assert any(finding.name == name and re.search(line, finding.line) for finding in log.findings)
     report = pomrl_logs.horizon_report(log, GAMMA)
-    assert report.words[0] in log.audit
+    has_limit = KINDS[name][0] == "note" or not report.recommendation.changed.any()
+    assert np.isfinite(report.improvement.lower) == has_limit
+    assert ("benchmark" in report.recommendation.words) == (has_limit and report.recommendation.changed.any())
+
+
+def test_a_finding_without_limit_is_named_where_the_limit_stood():
+    log = read(visits(0, 900, old=0.7), **EPISODES)
+    report = pomrl_logs.horizon_report(log, GAMMA)
+    assert report.recommendation.changed.any()
+    assert "with no limit, because of the audit (column)" in report.recommendation.words
+    assert set(report.gains["lower"]) == {"no limit"}
+    assert report.warnings == []
+
+
+DAY = np.datetime64("2024-01-01")
+MIXED = np.random.default_rng(0).permutation(1800)
+
+
+def later(frame: pd.DataFrame) -> pd.Series:
+    return frame["patient"] >= 10
+
+
+def swapped(values: pd.Series, where: pd.Series) -> pd.Series:
+    order = sorted(values.unique())
+    return values.where(~where, values.map(dict(zip(order, reversed(order), strict=True))))
+
+
+def padded(frame: pd.DataFrame, last: bool = True) -> pd.DataFrame:
+    """Add a row without decision for the last or the first state of each episode."""
+    edge = frame[frame["day"] == (14 if last else 0)]
+    edge = edge.assign(action="none", reward=0.0, day=15 if last else -1, done=1)
+    edge = edge.assign(state=edge["next_state" if last else "state"], next_state=edge["state"])
+    return pd.concat([frame.assign(done=0), edge]).sort_values(["task", "patient", "day"], ignore_index=True)
+
+
+def without_next(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
+    return frame.drop(columns=["next_state", *names])
+
+
+def by_day(frame: pd.DataFrame, key: Callable[[pd.Series], pd.Series]) -> pd.DataFrame:
+    return without_next(frame.assign(order=key(frame["day"])).sort_values(["task", "patient", "order"]), "order")
+
+
+STOPS_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, str], str]] = {
+    "newest first": (lambda f: by_day(f, lambda day: -day), {}, "'day', which falls in 100% of episodes"),
+    "newest first, by date": (
+        lambda f: by_day(f.assign(date=[f"{day + 1:02d}.11.2024" for day in f["day"]]), lambda day: -day),
+        {},
+        "'date', which falls in 100% of episodes .*add --time date",
+    ),
+    "text order of numbers": (lambda f: by_day(f, lambda day: day.astype(str)), {}, "'day', which rises and falls"),
+    "two exports": (lambda f: by_day(f, lambda day: day % 2 * 99 + day), {}, "'day', which rises and falls"),
+    "mixed": (lambda f: without_next(f.iloc[MIXED]), {}, "add --time day"),
+    "mixed, without an order": (lambda f: without_next(f.iloc[MIXED], "day"), {}, "name the column of their order"),
+    "padded and terminated": (padded, {"terminated": "done"}, "all 120 last rows .* --terminated"),
+    "padded": (padded, {}, "all 120 last rows .* same action and the reward 0"),
+    "reset rows": (lambda f: padded(f, last=False), {}, "all 120 first rows"),
+    "truncated": (
+        lambda f: f.assign(done=f["day"] == 14),
+        {"terminated": "done"},
+        "all 120 episodes of the largest length, 15 rows, are marked as terminated",
+    ),
+    "cents, later": (
+        lambda f: f.assign(reward=np.where(later(f), 100, 1) * f["reward"]),
+        {},
+        "equal states and actions are 100 times as large in the later half",
+    ),
+    "another sign, later": (
+        lambda f: f.assign(reward=np.where(later(f), -1, 1) * f["reward"]),
+        {},
+        "the opposite order and sign",
+    ),
+    "cents in one task": (
+        lambda f: f.assign(reward=np.where(f["task"] == "clinic 3", 100, 1) * f["reward"]),
+        {},
+        "of one task are 100 times as large as those",
+    ),
+    "another sign in one task": (
+        lambda f: f.assign(reward=np.where(f["task"] == "clinic 3", -1, 1) * f["reward"]),
+        {},
+        "rank states and actions",
+    ),
+    "states recoded, later": (
+        lambda f: f.assign(state=swapped(f["state"], later(f)), next_state=swapped(f["next_state"], later(f))),
+        {},
+        "equal states and actions lead elsewhere in the later half",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", STOPS_EPISODES)
+def test_damage_of_order_rows_and_columns_stops(fault: str):
+    damage, columns, line = STOPS_EPISODES[fault]
+    with pytest.raises(ValueError, match=line):
+        read(damage(visits(0)), **EPISODES, **columns)
+
+
+RIGHT: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "prices of tasks": lambda f: f.assign(reward=f["reward"] * (1.0 + f["task"].str[-1].astype(int))),
+    "a task with codes of its own": lambda f: f.assign(
+        state=swapped(f["state"], f["task"] == "clinic 3"), next_state=swapped(f["next_state"], f["task"] == "clinic 3")
+    ),
+    "tariffs in a column": lambda f: f.assign(
+        reward=np.where(later(f), 1.3, 1.0) * f["reward"], tariff=np.where(later(f), "new", "old")
+    ),
+    "an age which rises": lambda f: f.assign(age=f["patient"] + f["day"] / 365),
+}
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_right_logs_of_many_prices_and_codes_pass(kind: str):
+    assert read(RIGHT[kind](visits(0)), **EPISODES).findings == ()
+
+
+def test_a_column_which_orders_all_episodes_is_a_note():
+    log = read(without_next(visits(0)), **EPISODES)
+    assert {finding.effect for finding in log.findings} == {"note"}
+    assert "the rows of episodes are in the order of 'day'" in log.audit
+
+
+def test_episodes_that_end_at_their_goal_are_no_truncations():
+    rng, rows = np.random.default_rng(1), []
+    for episode, step in itertools.product(range(300), range(10)):
+        if step == 0 or not rows[-1][-1]:
+            action = rng.choice(["x", "y"])
+            hit = action == "y" and rng.random() < 0.5
+            rows.append((episode, "a", action, float(hit), "goal" if hit else "a", hit))
+    frame = pd.DataFrame(rows, columns=["patient", "state", "action", "reward", "next_state", "done"])
+    assert named(read(frame, **EPISODES, terminated="done")) == ["task"]
 
 
 OF_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
@@ -240,10 +372,10 @@ OF_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
 
 
 @pytest.mark.parametrize("fault", OF_EPISODES)
-def test_next_states_that_are_no_chain_of_episodes_weaken(fault: str):
+def test_next_states_that_are_no_chain_of_episodes_stop(fault: str):
     damage, line = OF_EPISODES[fault]
-    findings = [finding for finding in read(damage(visits(1)), **EPISODES).findings if finding.name == "breaks"]
-    assert any(re.search(line, finding.line) for finding in findings)
+    with pytest.raises(ValueError, match=f"{line}.*--accept breaks"):
+        read(damage(visits(1)), **EPISODES)
 
 
 def test_what_is_in_no_column_shows_in_the_rows_before():
@@ -374,6 +506,6 @@ def test_advice_depends_on_no_unit_and_on_no_common_part_of_rewards():
 
 
 def test_warnings_are_lines_alone():
-    with pytest.warns(LogWarning, match="1800 of 3600 rows repeat earlier rows") as said:
-        pomrl_logs.from_log(pd.concat([visits(0)] * 2))
+    with pytest.warns(LogWarning, match="the column 'age' is associated") as said:
+        pomrl_logs.from_log(visits(0, 900, old=0.7), episode="patient")
     assert [str(each.message).count("\n") for each in said] == [0]

@@ -87,7 +87,7 @@ def test_as_much_data_as_are_asked_for_are_enough():
     assert times > 1
     more = pd.concat([frame] * 2 * times)
     assert pomrl_logs.horizon_report(
-        pomrl_logs.from_log(more, accept=["repeats", "history"]), 0.9
+        pomrl_logs.from_log(more, accept=["repeats", "shifted"]), 0.9
     ).recommendation.changed.any()
 
 

@@ -132,10 +132,122 @@ def test_a_log_with_many_states_is_planned_without_a_dense_array():
 def test_missing_says_which_names_are_missing(tmp_path: Path):
     path = write(tmp_path / "log.csv", HEAD, *LINES, "t,NA,None,0,7")
     assert "NA" in read_log(path, ColumnRoles()).states
-    with pytest.raises(ValueError, match=r"log\.csv: line 5: the value 'NA' of 'state' is missing; remove the row"):
-        read_log(path, ColumnRoles(), missing=["NA"])
-    with pytest.raises(ValueError, match=r"line 2: the value .* of 'action' is missing"):
+    log = read_log(path, ColumnRoles(), missing=["NA"])
+    assert (log.states, len(log.cell)) == (STATES, 3)
+    line = "1 rows with missing values are left out and end their episodes there (line 5)"
+    assert line in [finding.line for finding in log.findings]
+    with pytest.raises(ValueError, match=r"line 2: the value .* of 'action' is missing; .* --missing ''"):
         read_log(write(tmp_path / "log.csv", HEAD, "t,1,,0,1"), ColumnRoles())
+
+
+def test_episodes_end_at_missing_values_and_stay_one_episode():
+    frame = pd.DataFrame({"state": ["a", "b", "NA", "c", "d", "e"], "action": "go", "reward": 1.0, "visit": 1})
+    log = read_log(frame, ColumnRoles(episode="visit"), missing=["NA"])
+    assert [(state, following) for _, state, _, following in transitions(log)] == [("a", "b"), ("c", "d"), ("d", "e")]
+    assert log.episode.tolist() == [0, 0, 0]
+    rewards = frame.assign(state=list("abcdef"), reward=["1", "NA", "-1", "1", "", "1"])
+    log = read_log(rewards, ColumnRoles(episode="visit"), missing=["NA", "", -1])
+    assert [(state, following) for _, state, _, following in transitions(log)] == [("c", "d")]
+
+
+def test_all_faults_of_a_table_come_at_once(tmp_path: Path):
+    rows = ["t,,x,1,b,no", "t,b,x,low,a,maybe", *["t,b,x,,a,no"] * 9]
+    path = write(tmp_path / "log.csv", HEAD + ",done", *rows)
+    with pytest.raises(ValueError, match="line 2") as raised:
+        read_log(path, ColumnRoles(terminated="done"))
+    assert [line.removeprefix(f"{path}: ") for line in str(raised.value).splitlines()] == [
+        "line 3: the value 'maybe' of 'done' must be true or false, yes or no, or 1 or 0",
+        "line 2: the value '' of 'state' is missing; write a name, or add --missing '' to end the episode there",
+        "line 4: the value '' of 'reward' is missing; write 0 where nothing was paid, or leave the row out, as "
+        "--missing '' does (also line 5, line 6, line 7, 5 more)",
+        "line 3: the value 'low' of 'reward' is not a finite number; write it like 2.5 or 1000, without units",
+    ]
+
+
+def rewards_of(path: Path, *texts: str, separator: str = ";", accept: tuple[str, ...] = ()) -> list[float]:
+    lines = [f'a{separator}x{separator}"{text}"{separator}a' for text in texts]
+    file = write(path / "log.csv", separator.join(["state", "action", "reward", "next_state"]), *lines)
+    return read_log(file, ColumnRoles(), accept=["chain", *accept]).reward.tolist()
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["1,5", "1.000", "-12.345,5"], [1.5, 1000.0, -12345.5]),
+        (["1.5", "1,000", "-12,345.5"], [1.5, 1000.0, -12345.5]),
+        (["1.000.000", "250"], [1e6, 250.0]),
+        (["0.125", "1.250"], [0.125, 1.25]),
+        (["1.250", "2.500"], [1.25, 2.5]),
+        (["1.5e3", "-.5", "2."], [1500.0, -0.5, 2.0]),
+    ],
+)
+@pytest.mark.parametrize("separator", [";", ","])
+def test_numbers_are_read_by_the_form_of_their_column(
+    texts: list[str], values: list[float], separator: str, tmp_path: Path
+):
+    assert rewards_of(tmp_path, *texts, separator=separator) == values
+
+
+@pytest.mark.parametrize(("mark", "separators"), [(".", ";"), (",", ";,")])
+def test_one_thousand_or_one_is_asked(mark: str, separators: str, tmp_path: Path):
+    for separator in separators:
+        with pytest.raises(ValueError, match=r"'reward' may be read in two ways, such as 1.000 beside 250; write 1000"):
+            rewards_of(tmp_path, f"1{mark}000", "250", separator=separator)
+        accepted = rewards_of(tmp_path, f"1{mark}000", "250", separator=separator, accept=("decimals",))
+        assert accepted == [1.0, 250.0]
+    assert rewards_of(tmp_path, "1.000", "250", separator=",") == [1.0, 250.0]
+
+
+def test_whole_numbers_with_and_without_a_point_are_one_name(tmp_path: Path):
+    old = write(tmp_path / "old.csv", HEAD, "3,1,x,0,2", "3,2,x,0,1")
+    new = write(tmp_path / "new.csv", HEAD, "3.0,1.0,x,0,2.0", "3.0,2.0,x,0,4.0")
+    log = read_log([old, new], ColumnRoles(), ends=["4.0"])
+    assert (log.tasks, log.states, log.ends) == (("3",), ("1", "2", "4"), {"4"})
+    assert "'task' has whole numbers with and without a point, such as 3.0, which is 3" in log.audit
+    versions = write(tmp_path / "versions.csv", HEAD, "3,1.0,x,0,2.1", "3,2.1,x,0,1.0")
+    assert read_log(versions, ColumnRoles()).states == ("1.0", "2.1")
+
+
+def dated(path: Path, *days: str, **options: Any) -> list[str]:
+    rows = [f"s{i},x,1,{day}" for i, day in enumerate(days)]
+    log = read_log(write(path / "log.csv", "state,action,reward,day", *rows), ColumnRoles(time="day"), **options)
+    first = [str(state) for _, state, _, _ in transitions(log)]
+    return [*first, str(transitions(log)[-1][-1])]
+
+
+def test_days_stand_first_where_one_is_after_the_12th(tmp_path: Path):
+    assert dated(tmp_path, "02/03/2025", "13/01/2025", "01/04/2025") == ["s1", "s0", "s2"]
+    assert dated(tmp_path, "02/03/2025", "01/13/2025", "01/14/2025") == ["s1", "s2", "s0"]
+    assert dated(tmp_path, "02.03.2025 10:00", "03.01.2025 11:30", "03.01.2025 09:00") == ["s2", "s1", "s0"]
+    with pytest.raises(ValueError, match=r"'day' has dates such as 02/03/2025, .* add --dates %d/%m/%Y or --dates %m"):
+        dated(tmp_path, "02/03/2025", "03/01/2025")
+    assert dated(tmp_path, "02/03/2025", "03/01/2025", dates="%d/%m/%Y") == ["s1", "s0"]
+    assert dated(tmp_path, "02/03/2025", "03/01/2025", dates="%m/%d/%Y") == ["s0", "s1"]
+    with pytest.raises(
+        ValueError, match=r"line 3: the value 'soon' of 'day' is neither a number nor a date .* --dates"
+    ):
+        dated(tmp_path, "13/03/2025", "soon", "14/03/2025")
+    assert dated(tmp_path, "2 Mar 2025", "3 Jan 2025", dates="%d %b %Y") == ["s1", "s0"]
+
+
+def test_one_decision_a_row_needs_no_next_states():
+    frame = pd.DataFrame({"state": ["u", "v"] * 9, "action": [0, 1, 1] * 6, "reward": 1.0, "done": "yes"})
+    log = read_log(frame, ColumnRoles(terminated="done"))
+    assert log.states == ("u", "v", END)
+    assert np.unique(log.indices[3]).tolist() == [2]
+    with pytest.raises(ValueError, match="row 1: the value 'no' of 'done' is not an end; without next states, all"):
+        read_log(frame.assign(done=["yes", "no"] * 9), ColumnRoles(terminated="done"))
+
+
+def test_counts_weigh_transitions(tmp_path: Path):
+    head = "state,action,next_state,count,reward"
+    path = write(tmp_path / "log.csv", head, "0,0,1,120,1", "0,1,0,3,0", "1,0,0,55,1", "1,1,1,0,0")
+    log = read_log(path, ColumnRoles(weight="count"))
+    assert log.counts.sum(-1).tolist() == [[[120, 3], [55, 0]]]
+    assert any("column 'count' is not used; if it counts equal" in line for line in read_log(path, ColumnRoles()).audit)
+    assert {finding.name for finding in read_log(path, ColumnRoles(weight="count")).findings} == {"task", "weight"}
+    with pytest.raises(ValueError, match=r"line 2: the value '1.5' of 'count' is not a number of transitions"):
+        read_log(write(path, head, "0,0,1,1.5,1"), ColumnRoles(weight="count"))
 
 
 def chain() -> pd.DataFrame:
@@ -217,12 +329,6 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "# c", HEAD, "# d", LINES[0], "t,1")),
         "line 5 must have 5 fields, like the header, got 2",
     ),
-    "a row of tabs alone": (
-        lambda path: pomrl_logs.from_log(
-            write(path / "log.tsv", *(line.replace(",", "\t") for line in [HEAD, LINES[0], ",,,,", LINES[1]]))
-        ),
-        r"log\.tsv: line 3: .*",
-    ),
     "a header alone": (lambda path: pomrl_logs.from_log(write(path / "log.csv", HEAD)), "the table has no rows"),
     "an empty file": (lambda path: pomrl_logs.from_log(write(path / "log.csv", "")), "the file has no header"),
     "another format": (
@@ -237,9 +343,25 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda path: pomrl_logs.from_log(write(path / "log.jsonl", "{}", "", "{state: 1}")),
         r"the file cannot be read \(line 3, column 2: Expecting property name",
     ),
+    "a line of another object": (
+        lambda path: pomrl_logs.from_log(write(path / "log.jsonl", "{}", "[1, 2]")),
+        r'line 2 must be an object such as {"state": 1, ...}, got \[1, 2\]',
+    ),
+    "a form of dates without codes": (
+        lambda _: pomrl_logs.from_log(frame_of(t=["1.2.2025", "2.2.2025"]), time="t", dates="dd.mm.yyyy"),
+        "--dates must be a form such as %d/%m/%Y or %Y-%m-%d, got 'dd.mm.yyyy'",
+    ),
+    "a form of dates with other codes": (
+        lambda _: pomrl_logs.from_log(frame_of(), dates="%Q"),
+        "--dates must be a form such as .*, got '%Q'",
+    ),
+    "counts in an order": (
+        lambda _: pomrl_logs.from_log(frame_of(n=2, t=[1, 2]), time="t", weight="n"),
+        "--weight must stand without --episode and --time, as counts have no order",
+    ),
     "two columns of a name": (
         lambda path: pomrl_logs.from_log(write(path / "log.csv", "state," + HEAD, *("1," + line for line in LINES))),
-        "2 columns 'state'; available: ",
+        "2 columns 'state', of which one needs another name; available: ",
     ),
     "a name that is nearly right": (
         lambda _: pomrl_logs.from_log(frame_of(), state="Stat"),
@@ -350,18 +472,17 @@ def test_a_line_of_two_quotes_has_too_few_fields(tmp_path: Path):
 @pytest.mark.parametrize("blank", [" ", " NA"])
 def test_missing_names_may_have_blanks_around(blank: str, tmp_path: Path):
     path = write(tmp_path / "log.csv", HEAD, *LINES, f"t,7,None,0,{blank}")
-    with pytest.raises(ValueError, match=rf"line 5: the value '{blank}' of 'next_state' is missing"):
-        read_log(path, ColumnRoles(), missing=["NA"])
+    assert len(read_log(path, ColumnRoles(), missing=["NA"]).cell) == 3
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 @pytest.mark.parametrize("code", ["-1", -1])
 def test_missing_numbers_of_typed_files_are_names_like_others(suffix: str, code: Any, tmp_path: Path):
-    frame = pd.DataFrame({"state": [0, 1, 0], "action": "a", "reward": 1.0, "next_state": [1, -1, 1]})
+    frame = pd.DataFrame({"state": [0, 1, 1], "action": "a", "reward": 1.0, "next_state": [1, -1, 0]})
     path = tmp_path / f"log.{suffix}"
     frame.to_parquet(path) if suffix == "parquet" else frame.to_json(path, orient="records", lines=True)
-    with pytest.raises(ValueError, match="the value -1 of 'next_state' is missing"):
-        read_log(path, ColumnRoles(), missing=[code])
+    log = read_log(path, ColumnRoles(), missing=[code])
+    assert (log.states, len(log.cell)) == (("0", "1"), 2)
 
 
 def of_ages(state: Any, following: Any) -> pd.DataFrame:
@@ -371,8 +492,9 @@ def of_ages(state: Any, following: Any) -> pd.DataFrame:
 @pytest.mark.parametrize("code", [-1, "NA"])
 def test_missing_numbers_are_in_no_bin(code: Any):
     frame = of_ages(range(20), [*range(1, 20), code])
-    with pytest.raises(ValueError, match=f"row 19: the value {code!r} of 'next_state' is missing"):
-        read_log(frame, ColumnRoles(), bins={"state": 4}, missing=[code])
+    log = read_log(frame, ColumnRoles(), bins={"state": 4}, missing=[code])
+    assert len(log.cell) == 19
+    assert len(log.states) == 4
 
 
 def test_bins_of_times_have_one_unit():

@@ -173,8 +173,8 @@ BAD = {
     ),
     "a file that is not there": (lambda path: pomrl_logs.from_log(path / "log.csv"), r"log\.csv: no such file$"),
     "an end that is neither true nor false": (
-        lambda path: pomrl_logs.from_log(chain_log().assign(done="no"), terminated="done"),
-        "row 0: the value 'no' of 'done' is neither true nor false",
+        lambda path: pomrl_logs.from_log(chain_log().assign(done="never"), terminated="done"),
+        "row 0: the value 'never' of 'done' must be true or false, yes or no, or 1 or 0",
     ),
     "a column for two roles": (
         lambda path: pomrl_logs.from_log(chain_log(), next_state="state"),

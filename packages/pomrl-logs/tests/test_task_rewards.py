@@ -9,9 +9,6 @@ from pomrl_logs.log_tables import COLUMNS
 from pomrl_logs.safe_improvement import KEEP
 from pomrl_logs.task_rewards import LearnedRewards, learn_rewards
 
-INDEPENDENT = pytest.mark.filterwarnings("ignore:'next_state' is independent of states and actions")
-"""Next states are drawn without regard to states and actions."""
-
 
 def sums(tasks: int, noise: float, by_task: float, seed: int = 0, visits: int = 3) -> tuple[np.ndarray, ...]:
     """Counts, sums of rewards and of their squares in 3 states and 2 actions, and the true R(s, a, s') of each task."""
@@ -70,17 +67,15 @@ def two_kinds_of_tasks() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-@INDEPENDENT
 def test_tasks_that_pay_for_different_actions_are_planned_by_their_own_rewards():
-    report = pomrl_logs.horizon_report(pomrl_logs.from_log(two_kinds_of_tasks()), 0.9)
+    report = pomrl_logs.horizon_report(pomrl_logs.from_log(two_kinds_of_tasks(), accept=["independent"]), 0.9)
     policies = report.recommendation.policies
     assert (policies == np.where(policies == KEEP, KEEP, np.arange(6)[:, None] % 2)).all()
     assert report.improvement.lower > 3.0  # random actions earn 5, the right ones 10
 
 
-@INDEPENDENT
 def test_known_rewards_take_the_place_of_those_of_the_log():
-    log = pomrl_logs.from_log(two_kinds_of_tasks())
+    log = pomrl_logs.from_log(two_kinds_of_tasks(), accept=["independent"])
     R = np.zeros((3, 2))
     R[:, 1] = 1.0
     known = log.with_rewards(R)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy import sparse
 
 
@@ -22,13 +22,31 @@ def read_table(table: Any) -> tuple[sparse.csr_array, Float[np.ndarray, "S A"], 
     is_idle = np.bincount(state, (following != state) | (reward != 0.0), S) == 0
     has_end = int((is_end & ~is_idle[following]).any())
     following, total = np.where(is_end & ~is_idle[following], S, following), S + has_end
+    last = _ends_without_actions(state, action, following, is_end, S)
+    ends = np.append(last, np.arange(S, total))
     pair = state * A + action
     weight = np.bincount(pair, probability, total * A)
     R = np.bincount(pair, probability * reward, total * A) / np.where(weight > 0.0, weight, 1.0)
-    last = np.arange(S * A, total * A)
-    indices = np.concatenate([pair, last]), np.concatenate([following, np.full(len(last), S)])
-    rows = sparse.csr_array((np.concatenate([probability, np.ones(len(last))]), indices), shape=(total * A, total))
+    end_pairs = (ends[:, None] * A + np.arange(A)).ravel()
+    indices = np.concatenate([pair, end_pairs]), np.concatenate([following, np.repeat(ends, A)])
+    data = np.concatenate([probability, np.ones(len(end_pairs))])
+    rows = sparse.csr_array((data, indices), shape=(total * A, total))
     return rows, R.reshape(total, A), bool(has_end)
+
+
+def _ends_without_actions(
+    state: np.ndarray, action: np.ndarray, following: np.ndarray, is_end: np.ndarray, S: int
+) -> Int[np.ndarray, " k"]:
+    """Return states without actions; ValueError if one is entered without an end."""
+    ends = np.flatnonzero(np.bincount(state, minlength=S) == 0)
+    goes_on = np.isin(following, ends) & ~is_end
+    if goes_on.any():
+        row = int(goes_on.argmax())
+        raise ValueError(
+            f"P[{state[row]}][{action[row]}] leads to state {following[row]}, which has no actions, without an end; "
+            f"write True for terminated, or actions in P[{following[row]}]"
+        )
+    return ends
 
 
 def make_environment(name: str) -> Any:
@@ -46,7 +64,10 @@ def make_environment(name: str) -> Any:
 def _entries(table: Any) -> list[np.ndarray]:
     """Return columns: state, action, probability, next state, reward, end."""
     if isinstance(table, Mapping) and (unknown := [name for name in table if name not in range(len(table))]):
-        raise ValueError(f"the keys of P must be the states 0, ..., {len(table) - 1}, got {unknown[0]!r}")
+        raise ValueError(
+            f"the keys of P must be the states 0, ..., {len(table) - 1}, got {unknown[0]!r}; "
+            "use numbers as keys, and names in states="
+        )
     outcomes = [(s, a, *outcome) for s, a, outcome in _outcomes(table)]
     columns = list(zip(*outcomes, strict=True))
     if not columns:

@@ -22,6 +22,7 @@ CONVENTIONS = {
     "P, an array": "`[S, A, S]`, or `[M, S, A, S]` for M models; if S = A, a warning states this reading",
     "P, a list of S x S matrices": "one matrix for each action, dense or sparse",
     "P, a sparse matrix": "`[S A, S]`, with row s A + a for the pair (s, a); with `axes='ass'` row a S + s",
+    "negative rounding errors": "entries such as -1e-17 are read as 0, and a warning says so; `tolerance` is the limit",
     "axes": "`'sas'` or `'ass'`: the order of state, action and next state, also in rewards `R[a, s, s']`",
     "R": "`[S]`, `[S, A]` or `[S, A, S]`, or a list of S x S matrices, one for each action",
     "rows that nearly sum to 1": "divided by their sums, and a warning says by how much; `tolerance` is the limit",
@@ -115,6 +116,7 @@ def _dense_arrays(
     *,
     by_action: bool,
 ) -> Arrays:
+    P = _without_negative_rounding(P, P.shape[-1], tolerance)
     if P.shape[-3] != P.shape[-1]:
         raise ValueError(f"P must be [..., S, A, S], states before actions, got {list(P.shape)}")
     rewards, masked = _rewards(R, P, axes, by_action=by_action)
@@ -235,6 +237,20 @@ def _normalised(
     return np.where((distance > rounding)[..., None], P / np.where(legal, total, 1.0)[..., None], P)
 
 
+def _without_negative_rounding(
+    P: Float[np.ndarray, "..."], S: int, tolerance: float | None
+) -> Float[np.ndarray, "..."]:
+    """Return P with 0 for small negative numbers; a warning has the smallest."""
+    limit = input_checks.row_sum_tolerance(S) if tolerance is None else tolerance
+    small = (P < 0.0) & (np.abs(P) <= limit)
+    if not small.any():
+        return P
+    warn(
+        f"P has {int(small.sum())} negative entries, down to {P[small].min():.1g}, read as 0; tolerance=0 refuses them"
+    )
+    return np.where(small, 0.0, P)
+
+
 def default_tolerance(positive: Num[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """Return the largest error of sums of `positive` six-digit numbers."""
     return SIX_DIGITS * np.maximum(positive, 2)
@@ -256,6 +272,8 @@ def _sparse_arrays(
 ) -> Arrays:
     """Read a large sparse model, with R [S], [S, A] or sparse."""
     S, A = sparse_models.model_size(rows)
+    data = _without_negative_rounding(rows.data, S, tolerance)
+    rows = sparse.csr_array((data, rows.indices, rows.indptr), rows.shape)
     pair = np.repeat(np.arange(S * A), np.diff(rows.indptr))
     if sparse_models.is_sparse(R):
         transition_rewards = sparse_models.pair_rows(R, axes, "R")

@@ -13,6 +13,15 @@ from scipy.special import gammaincc
 MAX_TESTED_ROWS = 200_000
 """The largest number of rows in a test; larger logs are sampled."""
 
+MIN_ROWS = 200
+"""The smallest number of rows for a test of independence."""
+
+MAX_CHANCE_P = 1e-3
+"""The largest p-value of a reported association, corrected for the number of tests."""
+
+MIN_CRAMERS_V = 0.05
+"""The smallest Cramér's V of a reported association."""
+
 
 @dataclass(frozen=True)
 class Association:
@@ -22,6 +31,11 @@ class Association:
     """The probability of this X² or a larger one under independence within strata."""
     effect: float
     """Cramér's V within strata, from 0 to 1, corrected for chance."""
+
+
+def is_relevant(association: Association, tests: int) -> bool:
+    """Return whether an association is to be reported."""
+    return association.p * tests < MAX_CHANCE_P and association.effect >= MIN_CRAMERS_V
 
 
 def associate(x: Int[np.ndarray, " n"], y: Int[np.ndarray, " n"], stratum: Int[np.ndarray, " n"]) -> Association:

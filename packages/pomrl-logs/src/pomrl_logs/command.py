@@ -1,10 +1,11 @@
 """Define the command `horizon`."""
 
+import sys
 import textwrap
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pomrl.planning import check_gamma_eval
 from pomrl.reports import WIDTH, outputs, print_frame, printable, write
@@ -13,6 +14,7 @@ from pomrl_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl_logs.log_files import table_name
 from pomrl_logs.log_tables import ColumnRoles, read_log
 from pomrl_logs.logs import Log
+from pomrl_logs.table_columns import TableError
 
 MAX_PRINTED_CHANGES = 20
 """The largest number of printed changes."""
@@ -42,9 +44,11 @@ def horizon(  # noqa: PLR0913  (the options of the command)
     terminated: Column = None,
     episode: Column = None,
     time: Column = None,
+    weight: Column = None,
     ends: Annotated[Sequence[str], "STATE"] = (),
     bins: Annotated[Sequence[str], "COLUMN=N"] = (),
     missing: Annotated[Sequence[str], "NAME"] = (),
+    dates: Annotated[str | None, "FORM"] = None,
     accept: Annotated[Sequence[str], "FINDING"] = (),
     gamma_eval: float = 0.99,
     after: Annotated[Sequence[Path], "OLD"] = (),
@@ -66,9 +70,11 @@ def horizon(  # noqa: PLR0913  (the options of the command)
         terminated: Column that is true where episodes terminate.
         episode: Column that identifies episodes.
         time: Column that orders the rows of an episode.
+        weight: Column that counts equal transitions.
         ends: States in which episodes end, without later rewards.
         bins: Number of bins of a numeric state or action.
-        missing: Codes of missing values, such as NA.
+        missing: Codes of missing values, such as NA; episodes end at rows with one.
+        dates: Form of dates, such as %d/%m/%Y.
         accept: Findings of the audit to ignore, such as chain.
         gamma_eval: Discount factor of evaluation (default 0.99).
         after: Earlier log: report whether the gain promised for OLD came true in LOG.
@@ -84,8 +90,10 @@ def horizon(  # noqa: PLR0913  (the options of the command)
         terminated=terminated,
         episode=episode,
         time=time,
+        weight=weight,
     )
-    read = partial(read_log, roles=roles, bins=_bins(bins), ends=ends, missing=missing, accept=accept)
+    options = {"bins": _bins(bins), "ends": ends, "missing": missing, "dates": dates, "accept": accept}
+    read = partial(_read_or_exit, roles=roles, **options)
     check_gamma_eval(gamma_eval)
     new = read(log)
     if after:
@@ -94,6 +102,16 @@ def horizon(  # noqa: PLR0913  (the options of the command)
         folder = output.expanduser() if output else outputs() / "horizon" / table_name(log[0])
         _refuse_other_files(folder)
         _print_report(new, gamma_eval, folder, log[0])
+
+
+def _read_or_exit(log: Sequence[Path], **options: Any) -> Log:
+    """Read a log, or print a line for each fault and exit."""
+    try:
+        return read_log(log, **options)
+    except TableError as error:
+        for line in error.lines:
+            print(printable(line), file=sys.stderr)
+        raise SystemExit(1) from None
 
 
 def _refuse_other_files(folder: Path) -> None:

@@ -7,18 +7,18 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Int
 
-from pomrl_logs.association import MAX_TESTED_ROWS, Association, associate
+from pomrl_logs.association import MAX_TESTED_ROWS, Association, associate, is_relevant
 from pomrl_logs.findings import Finding, Rows
 from pomrl_logs.table_columns import as_numbers, assign_bins
 
-MAX_CHANCE_P = 1e-3
-"""The largest p-value of a reported association, corrected for the number of tests."""
-
-MIN_CRAMERS_V = 0.05
-"""The smallest Cramér's V of a reported association."""
-
 MAX_LEVELS = 8
 """The largest number of distinct values of a numeric column tested without bins."""
+
+MIN_SHIFTED_V = 0.3
+"""Cramér's V from which earlier rows void advice; hidden causes were below 0.2, columns a row late above 0.5."""
+
+MIN_EARLIER_ROWS = 3
+"""The smallest number of earlier rows in a test of the earlier actions of an episode."""
 
 BINS = 4
 """The number of bins of other numeric columns."""
@@ -38,7 +38,7 @@ class _Strata:
 
     def outcome(self, column: Int[np.ndarray, " k"], tests: int) -> Association:
         associations = associate(column, self.following, self.pair), associate(column, self.paid, self.pair)
-        return max(associations, key=lambda outcome: (_is_relevant(outcome, 2 * tests), outcome.effect))
+        return max(associations, key=lambda outcome: (is_relevant(outcome, 2 * tests), outcome.effect))
 
 
 def _strata(rows: Rows, among: Int[np.ndarray, " m"]) -> _Strata:
@@ -66,10 +66,10 @@ def check_columns(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Fi
     levels = {name: codes for name, codes in levels.items() if not any(_is_determined(codes, other) for other in named)}
     for name, codes in levels.items():
         with_action = associate(codes, strata.action, strata.state)
-        if not _is_relevant(with_action, len(levels)):
+        if not is_relevant(with_action, len(levels)):
             continue
         outcome = strata.outcome(codes, len(levels))
-        if _is_relevant(outcome, 2 * len(levels)):
+        if is_relevant(outcome, 2 * len(levels)):
             yield _column_finding(rows, name, columns[name], with_action, outcome)
 
 
@@ -88,7 +88,7 @@ def check_history(rows: Rows) -> Iterator[Finding]:
     before = strata.chosen - 1
     for what, codes in (("action", rows.action[before]), ("state", rows.state[before])):
         outcome = strata.outcome(codes, 3)
-        if _is_relevant(outcome, 6):
+        if is_relevant(outcome, 6):
             yield _history_finding(
                 rows, f"the {what} of the previous row is associated with the outcome", outcome, int(strata.chosen[0])
             )
@@ -96,31 +96,46 @@ def check_history(rows: Rows) -> Iterator[Finding]:
     earlier = _strata(rows, later - 1)
     transition = earlier.pair * (int(earlier.following.max(initial=0)) + 1) + earlier.following
     outcome = associate(rows.action[earlier.chosen + 1], earlier.paid, transition)
-    if _is_relevant(outcome, 6):
+    if is_relevant(outcome, 6):
         column = rows.columns["reward"]
         yield _history_finding(
             rows, f"{column!r} is associated with the action of the next row", outcome, int(earlier.chosen[0])
         )
+        return
+    yield from _check_earlier_actions(rows)
+
+
+def _check_earlier_actions(rows: Rows) -> Iterator[Finding]:
+    """Find hidden types: the actions so far in the episode predict the next state."""
+    starts = np.flatnonzero(np.append(True, rows.group[1:] != rows.group[:-1]))
+    first = np.repeat(starts, np.diff(np.append(starts, len(rows.group))))
+    before = np.arange(len(rows.group)) - first
+    if not rows.has_episodes or not (before >= MIN_EARLIER_ROWS).any():
+        return
+    strata = _strata(rows, np.flatnonzero(before >= MIN_EARLIER_ROWS))
+    actions = np.bincount(rows.action).argsort()[::-1][:MAX_LEVELS]
+    for action in actions:
+        count = np.cumsum(np.append(0, rows.action == action))
+        share = ((count[:-1] - count[first]) / np.maximum(before, 1))[strata.chosen]
+        outcome = associate(assign_bins(share, 3), strata.following, strata.pair)
+        if is_relevant(outcome, len(actions)):
+            what = "the share of an action so far in the episode is associated with the outcome"
+            yield _history_finding(rows, what, outcome, int(strata.chosen[0]))
+            return
 
 
 def _history_finding(rows: Rows, what: str, outcome: Association, row: int) -> Finding:
     return Finding(
-        "history",
-        "weakens",
+        "shifted" if outcome.effect >= MIN_SHIFTED_V else "history",
         f"{what} (Cramér's V = {outcome.effect:.2f}) where state and action are equal ({rows.label(row)}): check that "
         f"actions and rewards are in the right rows, or add another column to --state {rows.columns['state']}",
     )
-
-
-def _is_relevant(association: Association, tests: int) -> bool:
-    return association.p * tests < MAX_CHANCE_P and association.effect >= MIN_CRAMERS_V
 
 
 def _column_finding(rows: Rows, name: str, column: "pd.Series", action: Association, outcome: Association) -> Finding:
     many = column.nunique() > MAX_LEVELS and as_numbers(column) is not None
     return Finding(
         "column",
-        "weakens",
         f"the column {name!r} is associated with the action (Cramér's V = {action.effect:.2f}) and with the outcome (V "
         f"= {outcome.effect:.2f}) where states are equal ({rows.label(0)} has {column.iloc[0]}): gains may be effects "
         f"of {name!r} instead of actions; if it is known before the action, write "

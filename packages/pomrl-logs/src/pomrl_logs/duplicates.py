@@ -18,6 +18,9 @@ MIN_DISTINCT_IN_RUN = 8
 MAX_RUN_COPIES = 4
 """The largest number of copies of a run; deterministic processes repeat runs more often."""
 
+MIN_RETURNS, MIN_SHARE_OF_RETURNS = 50, 0.2
+"""The smallest number and share of rows that return to a pair, to show a deterministic environment."""
+
 MIN_DISTINCT_ROWS = 20
 """The smallest number of distinct rows in a table; fewer may all repeat by chance."""
 
@@ -26,7 +29,7 @@ MIN_EXPECTED_TRIPLES = 8.0
 
 
 def find_copies(
-    columns: Sequence[Int[np.ndarray, " n"]], labels: Sequence[int]
+    columns: Sequence[Int[np.ndarray, " n"]], labels: Sequence[int], *, in_runs: bool = True
 ) -> tuple[Bool[np.ndarray, " n"], list[int], Int[np.ndarray, " n"]]:
     """Find copies of rows, even if labels such as row numbers differ.
 
@@ -35,6 +38,7 @@ def find_copies(
     Args:
         columns: The values of each column, coded from 0.
         labels: The positions of the columns that may differ.
+        in_runs: Whether runs of rows are compared, besides the whole table and each row.
 
     Returns:
         A mask of copies, the differing columns, and a number per row, equal for equal rows.
@@ -43,7 +47,7 @@ def find_copies(
     keys = [_hash_column(column, number) for number, column in enumerate(columns)]
     total = sum(keys, np.zeros(n, np.uint64))
     row = pd.factorize(total)[0]
-    if (repeated := find_repeats(row)).any():
+    if (repeated := find_repeats(row, in_runs=in_runs)).any() or not in_runs:
         return repeated, [], row
     numbered = [label for label in labels if int(columns[label].max(initial=0)) + 1 == n]
     total = total - sum((keys[label] for label in numbered), np.zeros(n, np.uint64))
@@ -63,7 +67,7 @@ def _hash_column(column: Int[np.ndarray, " n"], number: int) -> UInt64[np.ndarra
     return key ^ (key >> np.uint64(31))
 
 
-def find_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+def find_repeats(row: Int[np.ndarray, " n"], *, in_runs: bool = True) -> Bool[np.ndarray, " n"]:
     """Find copies if each row, the whole table, or a run repeats.
 
     `row` has equal numbers for equal rows.
@@ -71,7 +75,19 @@ def find_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
     repeated = _each_row_repeats(row)
     if not repeated.any():
         repeated = _table_repeats(row)
-    return repeated if repeated.any() else _runs_repeat(row, row)
+    return repeated if repeated.any() or not in_runs else _runs_repeat(row, row)
+
+
+def is_deterministic(
+    pair: Int[np.ndarray, " n"], outcome: Int[np.ndarray, " n"], repeated: Bool[np.ndarray, " n"]
+) -> bool:
+    """Return whether equal pairs of state and action always have equal outcomes.
+
+    Rows that do not repeat must return to pairs often, because copies do.
+    """
+    returns = int((~repeated).sum()) - len(np.unique(pair[~repeated]))
+    has_returns = returns >= max(MIN_RETURNS, MIN_SHARE_OF_RETURNS * (~repeated).sum())
+    return has_returns and np.unique(np.stack([pair, outcome]), axis=1).shape[1] == len(np.unique(pair))
 
 
 def _each_row_repeats(row: Int[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:

@@ -32,6 +32,8 @@ class FollowUp:
     def words(self) -> str:
         if not self.promised.mean:
             return "Nothing was promised: the report on the old log recommends to keep to its decisions."
+        if np.isnan(self.promised.lower):
+            return "Nothing was promised: a finding of the audit of the old log removes the lower limit."
         low, high = self.gain - QUANTILE_95 * self.deviation, self.gain + QUANTILE_95 * self.deviation
         summary = (
             f"A gain of more than {self.promised.lower:.3g} was promised. The decisions of the later log gained "

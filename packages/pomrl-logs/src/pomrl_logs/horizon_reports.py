@@ -37,6 +37,9 @@ MIN_TRANSITIONS = 100
 NO_ALTERNATIVE = "open"
 """The entry for a missing alternative, if no other action has support."""
 
+NO_LIMIT = "no limit"
+"""The entry for a lower limit removed by a finding of the audit."""
+
 MAX_DOUBT = 0.8
 """The ratio of limit to estimate from which a report warns."""
 
@@ -47,7 +50,7 @@ class HorizonReport:
 
     recommendation: Recommendation
     table: "pd.DataFrame"
-    """A row for each plan: support, gamma, gain (over the decisions of the log) and lower (its lower limit)."""
+    """A row for each plan: support, gamma, gain (over the decisions of the log) and lower (limit or NaN)."""
     changes: "pd.DataFrame"
     """A row for each recommended change, the largest gain first.
 
@@ -67,7 +70,7 @@ class HorizonReport:
     gamma_eval: float
     warnings: list[str]
     findings: tuple[str, ...] = ()
-    """The findings of the audit that weaken the advice, one line each."""
+    """The findings of the audit that remove the lower limit, one line each."""
 
     def __repr__(self) -> str:
         return f"HorizonReport({self.words[0]})"
@@ -89,7 +92,7 @@ class HorizonReport:
     @property
     def gains(self) -> "pd.DataFrame":
         rows = self.table[self.table["support"] == self.recommendation.support]
-        return rows[["gamma", "gain", "lower"]].map("{:.3g}".format)
+        return rows[["gamma", "gain", "lower"]].map("{:.3g}".format).replace("nan", NO_LIMIT)
 
 
 def horizon_report(
@@ -123,6 +126,10 @@ def horizon_report(
     table = table.assign(gain=gains.mean, lower=gains.lower)
     estimate = estimate_tasks(log, structure)
     recommendation = _recommend(log, estimate, gains, table)
+    unlimited_by = [finding for finding in log.findings if finding.effect == "no limit"]
+    if unlimited_by:
+        table["lower"] = np.nan
+        recommendation = _without_limit(recommendation, tuple(finding.name for finding in unlimited_by))
     policies = recommendation.policies
     state_gains = estimate.gains(policies, gamma_eval)
     alternatives = compare_alternatives(log, estimate, policies, recommendation.support, gamma_eval)
@@ -133,7 +140,7 @@ def horizon_report(
         _tasks(log, recommendation, state_gains),
         gamma_eval,
         _warnings(recommendation.improvement),
-        tuple(finding.line for finding in log.findings if finding.effect == "weakens"),
+        tuple(finding.line for finding in unlimited_by),
     )
 
 
@@ -178,6 +185,13 @@ def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFram
         return Recommendation(baseline, baseline != KEEP, gamma, support, Improvement(), _enough(log, gains))
     improvement = Improvement(float(gains.mean[best]), float(gains.lower[best]))
     return Recommendation(policies, changed, gamma, support, improvement, float(len(log.cell)))
+
+
+def _without_limit(recommendation: Recommendation, unlimited_by: tuple[str, ...]) -> Recommendation:
+    if not recommendation.changed.any():
+        return recommendation
+    improvement = replace(recommendation.improvement, lower=np.nan)
+    return replace(recommendation, improvement=improvement, unlimited_by=unlimited_by)
 
 
 def _enough(log: Log, gains: Gains) -> float:
@@ -237,7 +251,7 @@ def _tasks(log: Log, recommendation: Recommendation, gains: Float[np.ndarray, "K
 
 
 def _warnings(improvement: Improvement) -> list[str]:
-    if improvement.doubt < MAX_DOUBT:
+    if not improvement.doubt >= MAX_DOUBT:  # NaN without a limit
         return []
     return [
         f"The lower limit is {improvement.doubt:.0%} of the estimated gain. It does not allow for small errors of the "

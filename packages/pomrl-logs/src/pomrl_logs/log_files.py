@@ -109,9 +109,12 @@ def _from_lines(path: Path) -> "pd.DataFrame":
 
 def _parse_line(line: str, number: int) -> Any:
     try:
-        return json.loads(line)
+        row = json.loads(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {number}, column {error.colno}: {error.msg}") from error
+    if not isinstance(row, dict):
+        raise ValueError(f'line {number} must be an object such as {{"state": 1, ...}}, got {row!r:.60}')
+    return row
 
 
 def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
@@ -124,7 +127,11 @@ def _from_text(path: Path, is_named: Callable[[str], bool]) -> TableSource:
     rows, lines, counts, like_rows = _read_or_refuse(path, lambda: _records(path, skipped, separator))
     if (bad := counts != len(names)).any():
         line, count = lines[bad][0], counts[bad][0]
-        raise ValueError(f"{path}: line {line} must have {len(names)} fields, like the header, got {count}")
+        also = f" (also {int(bad.sum()) - 1} more lines)" if bad.sum() > 1 else ""
+        raise ValueError(
+            f"{path}: line {line} must have {len(names)} fields, like the header, got {count}{also}; "
+            f"put quotes around fields with {separator!r}"
+        )
     options: dict[str, Any] = {"header": None, "names": range(len(names)), "index_col": False}
     options |= {"dtype": "str", "keep_default_na": False, "sep": separator}
     frame = _read_or_refuse(path, lambda: pd.read_csv(io.StringIO(rows), **options)) if len(lines) else pd.DataFrame()
@@ -143,7 +150,7 @@ def _comment_findings(path: Path, lines: Sequence[int]) -> tuple[Finding, ...]:
         "lines that begin with # are skipped as comments, although they have the fields of a row: "
         f"{len(lines)} in {path} (first in line {lines[0] if lines else 0})"
     )
-    return (Finding("comments", "note", line),) if lines else ()
+    return (Finding("comments", line),) if lines else ()
 
 
 def _header(path: Path) -> tuple[int, str]:
@@ -152,7 +159,7 @@ def _header(path: Path) -> tuple[int, str]:
         for number, line in enumerate(lines):
             if line.strip() and not line.startswith("#"):
                 return number, line.rstrip("\r\n")
-    raise ValueError("the file has no header")
+    raise ValueError("the file has no header; the first line must name the columns")
 
 
 def _records(
@@ -194,7 +201,8 @@ def join(sources: Sequence[TableSource]) -> "pd.DataFrame":
         if different := set(first.frame.columns) ^ set(other.frame.columns):
             column = min(map(str, different))
             raise ValueError(
-                f"{other.where}: the columns must equal the columns of {first.where}; only one has {column!r}"
+                f"{other.where}: the columns must equal the columns of {first.where}; only one has {column!r}; "
+                "remove it, or add it to the others"
             )
     if not other_sources:
         return first.frame
@@ -209,7 +217,7 @@ def missing_column_error(name: str, columns: Sequence[Any], where: str) -> Value
     times = texts.count(name)
     near = [] if times else [lowered[text] for text in get_close_matches(name.lower(), lowered, 1, 0.6)]
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    problem = f"{times} columns {name!r}" if times else f"no column {name!r}{hint}"
+    problem = f"{times} columns {name!r}, of which one needs another name" if times else f"no column {name!r}{hint}"
     return ValueError(f"{where}: {problem}; available: {', '.join(map(repr, texts))}")
 
 

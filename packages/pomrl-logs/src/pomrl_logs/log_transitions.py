@@ -14,6 +14,19 @@ MAX_REWARD = 1e100
 """The upper limit of the largest absolute reward; its inverse is the lower limit."""
 
 
+MISSING = "is missing; write a name, or add --missing '' to end the episode there"
+
+MICROSECONDS_PER_DAY = 86_400e6
+
+MAX_STEP_RATIO = 5.0
+"""The largest ratio of long to short times between decisions without a note."""
+
+UNORDERED = (
+    "is not an end; without next states, all rows must be terminated, or have an order; add --next-state COLUMN, or "
+    "--episode COLUMN --time COLUMN"
+)
+
+
 class Combined(tuple[Hashable, ...]):
     """The name of a state or action, combined from several columns."""
 
@@ -36,7 +49,7 @@ class Transitions:
 
 
 def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
-    """Read the transitions of a table; ValueError with the first bad row."""
+    """Read the transitions of a table; TableError with its faults."""
     tasks, task = _combined_names(table, [roles.task] if roles.task else [], "all")
     episode = _episodes(table, task, roles.episode)
     group = task if episode is None else episode
@@ -45,11 +58,21 @@ def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
     table, task, group, position = table.rows(order), task[order], group[order], order
     if times is not None:
         _check_times(table, times[order], group, roles)
+        _report_steps(table, times[order], group, str(roles.time))
     ended = np.zeros(len(order), bool) if roles.terminated is None else table.flags(roles.terminated)
-    states, state, following = _states(table, roles, group, ended, has_episodes=episode is not None)
+    present, segment = _without_missing(table, roles, group, ended, has_episodes=episode is not None)
+    table, task, group, position, ended = (
+        table.rows(present),
+        task[present],
+        group[present],
+        position[present],
+        ended[present],
+    )
+    states, state, following = _states(table, roles, segment, ended, has_episodes=episode is not None)
     actions, action = _combined_names(table, name_list(roles.action), "")
     reward = table.numbers(roles.value)
     _check_scale(table, reward, roles.value)
+    table.check()
     reward = -reward if roles.cost else reward
     with_next = np.flatnonzero(following >= 0)
     if ended.any():
@@ -67,21 +90,50 @@ def read_transitions(table: LogTable, roles: ColumnRoles) -> Transitions:
         following[with_next],
         reward[with_next],
         ended[with_next],
-        group[with_next],
+        segment[with_next],
         episode is not None,
-        times is not None,
+        None if times is None else times[position][with_next],
         tuple(states),
         columns,
         is_state,
         position[with_next],
         table.label,
     )
-    numbers = np.arange(len(with_next)) if episode is None else np.unique(rows.group, return_inverse=True)[1]
+    numbers = np.arange(len(with_next)) if episode is None else np.unique(group[with_next], return_inverse=True)[1]
     return Transitions(table, rows, tuple(tasks), tuple(actions), numbers, roles)
 
 
+def _without_missing(
+    table: LogTable,
+    roles: ColumnRoles,
+    group: Int[np.ndarray, " n"],
+    ended: Bool[np.ndarray, " n"],
+    *,
+    has_episodes: bool,
+) -> tuple[Bool[np.ndarray, " n"], Int[np.ndarray, " k"]]:
+    """Return a mask of rows without missing values, and the remaining rows' episodes, cut there.
+
+    Without `table.missing`, all rows are returned, and missing values are faults.
+    """
+    if not table.missing:
+        return np.ones(len(group), bool), group
+    last = np.append(group[1:] != group[:-1], True)
+    missing = np.zeros(len(group), bool)
+    for column in (*name_list(roles.state), *name_list(roles.action)):
+        missing |= table.is_missing(column)
+    for column in name_list(roles.next_state):
+        missing |= table.is_missing(column) & ~ended & ~(last & has_episodes)
+    missing |= table.is_declared_missing(roles.value)
+    if missing.any():
+        row = int(missing.argmax())
+        line = f"{int(missing.sum())} rows with missing values are left out and end their episodes there"
+        table.findings.append(Finding("missing", f"{line} ({table.label(row)})"))
+    starts = np.append(False, group[1:] != group[:-1]) | missing
+    return ~missing, np.cumsum(starts)[~missing]
+
+
 def _check_scale(table: LogTable, reward: Float[np.ndarray, " n"], column: str) -> None:
-    size = np.abs(reward)
+    size = np.abs(np.where(np.isfinite(reward), reward, 0.0))
     table.refuse(size > MAX_REWARD, column, "is so large that its square overflows; divide all values by a constant")
     if size.max(initial=0.0) < 1.0 / MAX_REWARD:
         table.refuse(size > 0.0, column, "is so small that its square underflows; multiply all values by a constant")
@@ -95,7 +147,7 @@ def _combined_names(
         return [default], np.zeros(len(table.frame), int)
     columns_codes = [table.names(column) for column in columns]
     for column, (_, (code,)) in zip(columns, columns_codes, strict=True):
-        table.refuse(code < 0, column, "is missing; remove the row, or write a name")
+        table.refuse(code < 0, column, MISSING)
     names, (code,) = _combine([(labels, codes) for labels, codes in columns_codes])
     return names, code
 
@@ -125,7 +177,7 @@ def _episodes(table: LogTable, task: Int[np.ndarray, " n"], column: str | None) 
     if column is None:
         return None
     names, (code,) = table.names(column)
-    table.refuse(code < 0, column, "is missing")
+    table.refuse(code < 0, column, "is missing; write the episode, or remove the row")
     return task * len(names) + code  # tasks may use the same names of episodes
 
 
@@ -133,8 +185,22 @@ def _check_times(
     table: LogTable, times: Float[np.ndarray, " n"], group: Int[np.ndarray, " n"], roles: ColumnRoles
 ) -> None:
     same = np.append(False, (times[1:] == times[:-1]) & (group[1:] == group[:-1]))
-    where = "its episode" if roles.episode else "its task; give the column of episodes with --episode"
+    remedy = "number the rows of each episode" if roles.episode else "give the column of episodes with --episode"
+    where = f"its {'episode' if roles.episode else 'task'}; {remedy}"
     table.refuse(same, str(roles.time), f"occurs in another row of {where}")
+
+
+def _report_steps(table: LogTable, times: Float[np.ndarray, " n"], group: Int[np.ndarray, " n"], column: str) -> None:
+    """Report steps of unequal length between dates."""
+    days = np.diff(times)[group[1:] == group[:-1]] / MICROSECONDS_PER_DAY
+    if not (table.has_dates(column) and len(days)):
+        return
+    short, long = np.quantile(days, [0.1, 0.9])
+    if long > MAX_STEP_RATIO * short:
+        line = (
+            f"times between decisions differ: 80 % are {short:.3g} to {long:.3g} days; gamma counts decisions, not days"
+        )
+        table.findings.append(Finding("steps", line))
 
 
 def _states(
@@ -151,13 +217,15 @@ def _states(
     """
     last = np.append(group[1:] != group[:-1], True)
     columns, following = name_list(roles.state), name_list(roles.next_state)
+    if not following and not has_episodes and roles.time is None:
+        table.refuse(~ended, str(roles.terminated), UNORDERED)
     if len(following) > len(columns):
         raise ValueError(f"next_state must have at most {len(columns)} columns, like state, got {len(following)}")
     columns_codes = []
     for number, column in enumerate(columns):
         pair = [column, following[number]] if number < len(following) else [column]
         names, codes = table.names(*pair)
-        table.refuse(codes[0] < 0, column, "is missing; remove the row, or write a name")
+        table.refuse(codes[0] < 0, column, MISSING)
         if len(pair) == 1 and following:
             _check_constant(table, column, codes[0], last, has_episodes=has_episodes)
             codes = [codes[0], codes[0]]
@@ -175,7 +243,7 @@ def _states(
         row = int(is_missing.argmax())
         n = int(is_missing.sum())
         line = f"last rows of episodes left out, because they have no next state: {n} ({table.label(row)})"
-        table.findings.append(Finding("order", "note", line))
+        table.findings.append(Finding("order", line))
     after = np.where(ended, 0, after)
     return names, state, after
 

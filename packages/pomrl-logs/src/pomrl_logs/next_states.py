@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int
 
-from pomrl_logs.association import MAX_TESTED_ROWS, associate
+from pomrl_logs.association import MAX_TESTED_ROWS, MIN_ROWS, associate
 from pomrl_logs.findings import Finding, Rows
 
 ALIGNMENTS = {
@@ -16,9 +16,6 @@ ALIGNMENTS = {
     -1: "the state one row earlier",
 }
 """The wrong rows from which next states may be taken, by lag."""
-
-MIN_ROWS = 200
-"""The smallest number of rows for a test of independence of next states."""
 
 MAX_UNBALANCED_SHARE = 0.02
 """The largest accepted share of rows missing within episodes."""
@@ -55,13 +52,12 @@ def check_chain(rows: Rows) -> Iterator[Finding]:
     breaks = (first == 0) & (rows.group == np.roll(rows.group, -1))
     share = breaks.sum() / max(int((first >= 0).sum()), 1)
     yield from _check_last_rows(rows)
-    if share > (0.05 if rows.has_episodes else 0.1) and (rows.has_time or _is_ordered(rows, first)):
+    if share > (0.05 if rows.has_episodes else 0.1) and (rows.time is not None or _is_ordered(rows, first)):
         hint = (
             "sort the rows of episodes, or add --time" if rows.has_episodes else "add --episode if episodes begin there"
         )
         yield Finding(
             "breaks",
-            "weakens",
             f"{rows.columns['next_state']!r} is not the state of the next row in {share:.0%} of rows "
             f"({rows.label(int(breaks.argmax()))}): {hint}",
         )
@@ -88,7 +84,6 @@ def _chain_finding(rows: Rows, what: str, comparable: Any, better: Any, fits: tu
     first, other = ((fit == 1)[comparable].mean() for fit in fits)
     return Finding(
         "chain",
-        "stops",
         f"{rows.columns['next_state']!r} is {what} in {other:.0%} of rows, and of the next row in {first:.0%} "
         f"({rows.label(int(better.argmax()))}): write the next state, or leave the column out and add "
         "--episode and --time",
@@ -113,7 +108,6 @@ def _check_balance(rows: Rows) -> Iterator[Finding]:
     row = int((np.unique(rows.group, return_inverse=True)[1] == wrong.argmax()).argmax())
     yield Finding(
         "breaks",
-        "weakens",
         f"{rows.columns['next_state']!r} is not the state of the next row in any order of the rows of episodes: "
         f"{wrong.sum() / n:.0%} of rows do not fit (see the episode of {rows.label(row)}); write the next state, or "
         "leave the column out and add --time",
@@ -135,7 +129,6 @@ def _check_last_rows(rows: Rows) -> Iterator[Finding]:
         row = int(last[:-2][after & counts][0])
         yield Finding(
             "breaks",
-            "weakens",
             f"{rows.columns['next_state']!r} of the last row of an episode is the first state of the next episode in "
             f"{share:.0%} of episodes ({rows.label(row)}): this is right only if episodes are continued; otherwise "
             "leave out the column, or these rows",
@@ -153,8 +146,7 @@ def _check_dependence(rows: Rows) -> Iterator[Finding]:
         and min(values.p for values in associations) > 0.01
     ):
         yield Finding(
-            "breaks",
-            "weakens",
+            "independent",
             f"{rows.columns['next_state']!r} is independent of states and actions in {n:,} rows "
             f"({rows.label(0)} leads from {rows.states[int(state[0])]!r} to {rows.states[int(following[0])]!r}): "
             "choose another column, or leave it out and add --episode and --time",
@@ -170,7 +162,6 @@ def _check_own(rows: Rows, first: Int[np.ndarray, " n"]) -> Iterator[Finding]:
         row = int((bad[rows.task] & (first == 0)).argmax())
         yield Finding(
             "chain",
-            "stops",
             f"{rows.columns['next_state']!r} is the state of its own row in all rows of {int(bad.sum())} tasks "
             f"({rows.label(row)}), although states change: write the next state",
         )
@@ -196,7 +187,6 @@ def check_coding(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Findi
     if len(follow) and not rows.is_state[follow].any():
         yield Finding(
             "coding",
-            "stops",
             f"no next state occurs as a state: {rows.columns['next_state']!r} has {rows.states[int(follow[0])]!r}, and "
             f"{rows.columns['state']!r} has {rows.states[int(rows.state[0])]!r} ({rows.label(0)}); use the same "
             "names, or declare the ends of episodes with --ends",
@@ -215,7 +205,6 @@ def check_ends(rows: Rows, declared: Bool[np.ndarray, " S"]) -> Iterator[Finding
     example = f"entered by {int(entering.sum())} transitions, first in {rows.label(int(entering.argmax()))}"
     yield Finding(
         "ends",
-        "weakens" if worst < 0.0 else "note",
         f"{len(open_ends)} {'state is' if len(open_ends) == 1 else 'states are'} never left: {names} ({example}); "
         f"advice allows for a reward of {'0 or ' * (worst < 0.0)}{worst:.3g} there in each step; declare states "
         "without rewards with --ends",

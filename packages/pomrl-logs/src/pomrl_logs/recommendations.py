@@ -23,7 +23,10 @@ class Improvement:
     mean: float = 0.0
     """The estimate, in units of rewards."""
     lower: float = 0.0
-    """The 95 % lower limit, simultaneous over plans, allowing for an unseen loss (`gains`)."""
+    """The 95 % lower limit, simultaneous over plans, allowing for an unseen loss (`gains`).
+
+    NaN if a finding of the audit removes it.
+    """
 
     @property
     def doubt(self) -> float:
@@ -50,6 +53,8 @@ class Recommendation:
     It is the size of the log if changes are recommended, infinite if no plan seems to gain, and NaN if the log is too
     small to estimate it.
     """
+    unlimited_by: tuple[str, ...] = ()
+    """The findings of the audit that remove the lower limit."""
 
     @property
     def words(self) -> str:
@@ -57,8 +62,7 @@ class Recommendation:
         if changes:
             return (
                 f"Change {changes} of {self.policies.size} decisions, and keep all others. The estimated gain over the "
-                f"decisions of the log is {gain.mean:.3g}, with a lower limit of {gain.lower:.3g}. Such limits held in "
-                f"{COVERAGE}."
+                f"decisions of the log is {gain.mean:.3g}, {self._limit}"
             )
         if np.isnan(self.transitions):
             return (
@@ -71,6 +75,12 @@ class Recommendation:
                 f"{two_digits(self.transitions):,} transitions would show whether they are."
             )
         return "Keep to the decisions of the log: no change that the log has tried often enough looks better."
+
+    @property
+    def _limit(self) -> str:
+        if self.unlimited_by:
+            return f"with no limit, because of the audit ({', '.join(self.unlimited_by)}): changes may lose."
+        return f"with a lower limit of {self.improvement.lower:.3g}. Such limits held in {COVERAGE}."
 
 
 def two_digits(number: float) -> int:

@@ -38,7 +38,6 @@ def check_rewards(rows: Rows, *, is_cost: bool) -> Iterator[Finding]:
     if COST.search(column) and not is_cost and positive > SIGN_SHARE * (positive + negative):
         yield Finding(
             "cost",
-            "stops",
             f"the rewards {column!r} are {_share(negative, 'positive')}, {values.min():g} to {values.max():g}, and "
             f"look like costs, but are maximised ({rows.label(int(values.argmax()))} has {values.max():g}): "
             f"write --cost {column}",
@@ -46,21 +45,18 @@ def check_rewards(rows: Rows, *, is_cost: bool) -> Iterator[Finding]:
     if is_cost and negative > SIGN_SHARE * (positive + negative):
         yield Finding(
             "cost",
-            "stops",
             f"the costs {column!r} are {_share(positive, 'negative')}, {values.min():g} to {values.max():g}, and "
             f"look like rewards ({rows.label(int(values.argmin()))} has {values.min():g}): write --reward {column}",
         )
     if _are_dates(values):
         yield Finding(
             "dates",
-            "stops",
             f"the rewards {column!r} look like dates ({rows.label(0)} has {values[0]:.0f}): choose another column",
         )
     spread = float(np.ptp(reward))
     if spread > 0.0 and np.abs(reward).max() > MAX_OFFSET_RATIO * spread:
         yield Finding(
             "offset",
-            "weakens",
             f"the rewards {column!r} average {reward.mean():.4g}, but differ by at most {spread:.3g} ({rows.label(0)} "
             f"has {values[0]:.12g}): subtract the common offset, unless episodes end",
         )
