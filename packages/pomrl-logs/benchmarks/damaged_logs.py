@@ -151,6 +151,7 @@ DAMAGES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, Any]]
         lambda f: part(f, late(f, 0.75), reward=100 * f["reward"]),
         {},
     ),
+    "rewards in cents, every second row": (lambda f: part(f, f["step"] % 2 == 1, reward=100 * f["reward"]), {}),
     "rewards with the other sign, later half": (lambda f: part(f, late(f), reward=-f["reward"]), {}),
     "rewards and 50, later half": (lambda f: part(f, late(f), reward=f["reward"] + 50), {}),
     "states recoded, later half": (lambda f: recoded(f, late(f)), {}),

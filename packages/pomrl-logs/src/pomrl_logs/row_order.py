@@ -1,6 +1,6 @@
 """Check the order of rows where it gives the next states."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,9 @@ MIN_STEPS = 10
 
 DATE_FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y", "%m/%d/%Y %H:%M")
 """The recognised formats of dates."""
+
+CLOCK_FORMATS = ("%H:%M", "%H:%M:%S")
+"""The recognised formats of times of the day."""
 
 MIXED_P = 1e-3
 """The p-value from which next rows seem independent of rows."""
@@ -72,10 +75,11 @@ def _candidate(rows: Rows, steps: Int[np.ndarray, " k"], name: str, column: "pd.
 
 
 def _numbers(column: "pd.Series") -> Float[np.ndarray, " n"] | None:
-    return as_numbers(column) if as_numbers(column.iloc[:MIN_STEPS]) is not None else None
+    is_number = as_numbers(column.iloc[:MIN_STEPS]) is not None
+    return as_numbers(column) if is_number else read_dates(column, CLOCK_FORMATS)
 
 
-def read_dates(column: "pd.Series") -> Float[np.ndarray, " n"] | None:
+def read_dates(column: "pd.Series", formats: Sequence[str] = DATE_FORMATS) -> Float[np.ndarray, " n"] | None:
     """Convert dates, also with the day or the month first; None if any value is no date."""
     try:
         codes, distinct = pd.factorize(column)
@@ -84,7 +88,7 @@ def read_dates(column: "pd.Series") -> Float[np.ndarray, " n"] | None:
     values = pd.Series(np.asarray(distinct, object))
     if (codes < 0).any() or pd.to_numeric(values, errors="coerce").notna().any():
         return None
-    for form in DATE_FORMATS:
+    for form in formats:
         times = pd.to_datetime(values, errors="coerce", format=form, utc=True)
         if times.notna().all():
             return times.astype("int64").to_numpy(float)[codes]

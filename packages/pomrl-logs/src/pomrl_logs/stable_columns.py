@@ -19,7 +19,16 @@ MIN_PAIRS = 8
 """The smallest number of compared pairs of state and action."""
 
 MIN_RANK_CORRELATION = 0.5
-"""The rank correlation of mean rewards from which they have the same order, or the opposite one."""
+"""The rank correlation of mean rewards from which they have the same order."""
+
+MIN_Z = 4.0
+"""The number of standard errors from which mean rewards have the opposite order."""
+
+MIN_MIXED_ROWS = 10
+"""The smallest number of rows of a transition in a check for two units."""
+
+MIXED_SHARE = 0.5
+"""The share of transitions with two sizes of rewards from which they have two units."""
 
 MAX_TASK_RATIO = 10.0
 """The largest ratio of the spreads of rewards between tasks."""
@@ -38,6 +47,9 @@ class _Scale(NamedTuple):
     """The rewards of a part of the log, compared with the others."""
 
     correlation: float
+    """The correlation of ranks."""
+    z: float
+    """The correlation in standard errors."""
     ratio: float
     shift: float
     """The difference of means, in standard deviations of the others."""
@@ -46,7 +58,8 @@ class _Scale(NamedTuple):
 
 
 def check_units(rows: Rows) -> Iterator[Finding]:
-    """Find tasks whose rewards have another unit or sign than those of all others."""
+    """Find rewards in two units, and tasks with another unit or sign than all others."""
+    yield from _check_mixed_units(rows)
     means = _pair_means(rows, rows.task)
     for task in np.unique(rows.task):
         scale = _compare(means, task)
@@ -61,8 +74,31 @@ def check_units(rows: Rows) -> Iterator[Finding]:
             return
 
 
+def _check_mixed_units(rows: Rows) -> Iterator[Finding]:
+    """Find equal transitions whose rewards have two sizes, with the same ratio for most transitions."""
+    size = pd.Series(np.log(np.abs(rows.reward[rows.reward != 0.0])))
+    transition = _code(rows.task, rows.state, rows.action, rows.following)[rows.reward != 0.0]
+    groups = [values for _, values in size.groupby(transition) if len(values) >= MIN_MIXED_ROWS]
+    ratios = np.array([_cluster_ratio(np.sort(values.to_numpy())) for values in groups])
+    middle = float(np.median(ratios)) if len(ratios) >= MIN_PAIRS else 0.0
+    if middle > np.log(MAX_LATER_RATIO) and (np.abs(ratios - middle) < np.log(2.0)).mean() > MIXED_SHARE:
+        yield Finding(
+            "units",
+            f"the rewards {rows.columns['reward']!r} of equal transitions have two sizes, one {np.exp(middle):.3g} "
+            f"times the other (as from {rows.label(0)} on): give all rewards in one unit",
+        )
+
+
+def _cluster_ratio(sizes: Float[np.ndarray, " n"]) -> float:
+    """Return the logarithmic distance of two clusters of sorted sizes, 0 if one is small or they are near."""
+    gaps = np.diff(sizes)
+    split = int(gaps.argmax()) + 1
+    is_apart = gaps.max() > np.log(MAX_LATER_RATIO) and min(split, len(sizes) - split) >= 0.1 * len(sizes)
+    return float(np.median(sizes[split:]) - np.median(sizes[:split])) if is_apart else 0.0
+
+
 def _task_fault(scale: _Scale) -> str:
-    if scale.correlation < -MIN_RANK_CORRELATION and scale.is_negative:
+    if scale.z < -MIN_Z and scale.is_negative:
         return "rank states and actions against those"
     if scale.correlation > MIN_RANK_CORRELATION and not 1 / MAX_TASK_RATIO < scale.ratio < MAX_TASK_RATIO:
         return f"are {scale.ratio:.3g} times as large as those"
@@ -129,7 +165,7 @@ def _later_half(rows: Rows, order: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n
 def _later_fault(scale: _Scale | None) -> str:
     if scale is None:
         return ""
-    if scale.correlation < -MIN_RANK_CORRELATION and scale.is_negative:
+    if scale.z < -MIN_Z and scale.is_negative:
         return "have the opposite order and sign"
     if scale.correlation < MIN_RANK_CORRELATION:
         return ""
@@ -188,7 +224,8 @@ def _compare(means: "pd.DataFrame", part: int) -> _Scale | None:
     correlation = _rank_correlation(own, others)
     is_negative = abs(own.mean() + others.mean()) <= abs(own.mean() - others.mean()) + 0.5 * others.std()
     shift = (own.mean() - others.mean()) / others.std()
-    return _Scale(correlation, float(own.std() / others.std()), float(shift), bool(is_negative))
+    z = float(np.arctanh(np.clip(correlation, -0.999, 0.999)) * np.sqrt(len(shared) - 3))
+    return _Scale(correlation, z, float(own.std() / others.std()), float(shift), bool(is_negative))
 
 
 def _rank_correlation(x: Float[np.ndarray, " n"], y: Float[np.ndarray, " n"]) -> float:
