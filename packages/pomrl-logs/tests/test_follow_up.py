@@ -84,7 +84,7 @@ def test_the_command_says_whether_it_came_true(
     repairs(1, 0.0).to_csv(tmp_path / "new.csv")
     monkeypatch.setattr("sys.argv", [])
     main.command("horizon", [str(tmp_path / "new.csv"), "--after", str(tmp_path / "old.csv"), "--gamma-eval", "0.9"])()
-    assert capsys.readouterr().out.startswith("The promise came true. A gain of more than ")
+    assert capsys.readouterr().out.startswith("The promise came true. It was promised that 'reward' rises")
     assert {path.name for path in tmp_path.iterdir()} == {"old.csv", "new.csv"}
     chain_log().to_csv(tmp_path / "other.csv")
     with pytest.raises(SystemExit):

@@ -17,7 +17,7 @@ def test_plans_values_and_gains_are_those_of_arrays():
     P = np.stack([whole[task, :, :, task] for task in range(K)])
     np.testing.assert_allclose(P.sum(-1), 1.0)
     assert whole.sum() == pytest.approx(P.sum())  # nothing leads to another task
-    arrays = TaskModels(P, estimate.R, estimate.visits)
+    arrays = TaskModels(P, estimate.R, estimate.visits, estimate.starts)
     for support in (5, 20, 1000):
         plans = arrays.plans(support, np.array([0.0, 0.5, GAMMA]))
         np.testing.assert_array_equal(estimate.plans(support, np.array([0.0, 0.5, GAMMA])), plans)
