@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
+from pomrl.planning import one_thread
 from pomrl_logs.amounts import Unit, amount
 from pomrl_logs.gains import FOLDS, fold_evaluators
 from pomrl_logs.horizon_reports import HorizonReport, horizon_report
@@ -60,9 +61,9 @@ def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) ->
     sign = np.repeat([-1.0, 1.0], len(old.tasks)) / (FOLDS * len(old.tasks))
     baseline = np.full(joined.visits.shape[:2], KEEP)
     fold = joined.split(FOLDS, np.random.default_rng(seed))
-    parts = [
-        evaluator.value(baseline) for evaluator in fold_evaluators(joined, gamma_eval, None, fold, joined.worst_ends)
-    ]
+    with one_thread():
+        evaluators = fold_evaluators(joined, gamma_eval, None, fold, joined.worst_ends)
+        parts = [evaluator.value(baseline) for evaluator in evaluators]
     gain = sum(float(sign @ fold.corrected) for fold in parts)
     deviation = np.sqrt(sum(float(fold.errors @ fold.errors) for fold in parts)) / (FOLDS * len(old.tasks))
     return FollowUp(

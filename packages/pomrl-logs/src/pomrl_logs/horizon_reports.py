@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from pomrl.planning import check_gamma_eval, check_memory, read_gammas
+from pomrl.planning import check_gamma_eval, check_memory, one_thread, read_gammas
 from pomrl_logs.amounts import amount
 from pomrl_logs.gains import SUPPORTS, Gains, estimate_gains
 from pomrl_logs.logs import Log
@@ -130,6 +130,12 @@ def horizon_report(
     check_memory(ARRAYS_IN_MEMORY * 8 * cells, f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
     log = _centred(log if structure else log.merge_ends())
     grid = _grid(gamma_eval, gammas)
+    with one_thread():  # several take more time for these sizes, and change the last digits
+        return _report(log, grid, structure, seed)
+
+
+def _report(log: Log, grid: Float[np.ndarray, " G"], structure: Structure | None, seed: int) -> HorizonReport:
+    gamma_eval = float(grid[-1])
     gains = estimate_gains(log, grid, structure, np.random.default_rng(seed))
     table = pd.DataFrame({"support": np.repeat(SUPPORTS, len(grid)), "gamma": np.tile(grid, len(SUPPORTS))})
     table = table.assign(gain=gains.mean, lower=gains.lower)

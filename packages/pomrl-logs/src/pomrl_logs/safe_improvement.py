@@ -232,4 +232,14 @@ def estimate_tasks(
     """Estimate the models of tasks, dense or sparse; see `estimate_models`."""
     if is_sparse(log, structure):
         return estimate_sparse_models(log, log.worst_ends if end_rewards is None else end_rewards)
-    return estimate_models(log, structure, end_rewards)
+    models = estimate_models(log, structure, end_rewards)
+    is_faster = models.P.shape[1] >= large.SPARSE_STATES and large.has_few_successors(models.P)
+    return _with_sparse_rows(models) if is_faster else models
+
+
+def _with_sparse_rows(models: TaskModels) -> SparseTaskModels:
+    K, S, B, _ = models.P.shape
+    rows = sparse.csr_array(models.P.reshape(-1, S))
+    columns = rows.indices + S * np.repeat(np.arange(K), np.diff(rows.indptr[:: S * B]))
+    P = sparse.csr_array((rows.data, columns, rows.indptr), (K * S * B, K * S))
+    return SparseTaskModels(P, models.R, models.visits, models.starts)  # type: ignore[arg-type]
