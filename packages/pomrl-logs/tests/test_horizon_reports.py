@@ -17,7 +17,7 @@ from pomrl_logs.figure import draw
 from pomrl_logs.gains import Gains
 from pomrl_logs.horizon_reports import MAX_DOUBT, HorizonReport, _enough
 from pomrl_logs.logs import Log
-from pomrl_logs.recommendations import NOT_SHOWN, Improvement
+from pomrl_logs.recommendations import LIMIT_WORDS, NOT_SHOWN, Improvement
 from pomrl_logs.safe_improvement import KEEP
 
 
@@ -191,6 +191,7 @@ def test_the_command_prints_and_writes_the_report(
     assert f"visits.csv: SHA-256 <code>{digest}</code>" in page
     assert re.search(r"20\d\d-\d\d-\d\d, by the command <code>pomrl horizon \S*visits.csv --task patient</code>", page)
     assert all(fault in page for fault in NOT_SHOWN)
+    assert LIMIT_WORDS in page[page.index("Estimated gain at each") :]
     assert "http://" not in page.replace("http-equiv", "")
 
     called(tmp_path, monkeypatch)

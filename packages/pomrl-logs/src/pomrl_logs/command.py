@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Annotated
 
 from pomrl.planning import check_gamma_eval
-from pomrl.reports import WIDTH, outputs, print_frame, printable, write
+from pomrl.reports import WIDTH, outputs, print_frame, printable, warn, write
 from pomrl_logs.amounts import amount
 from pomrl_logs.follow_up import follow_up
-from pomrl_logs.horizon_reports import HorizonReport, horizon_report
+from pomrl_logs.horizon_reports import HorizonReport, horizon_report, longest_time
 from pomrl_logs.log_files import table_name
 from pomrl_logs.log_tables import ColumnRoles, read_log
 from pomrl_logs.logs import Log
-from pomrl_logs.recommendations import NOT_SHOWN
+from pomrl_logs.recommendations import LIMIT_WORDS, NOT_SHOWN, two_digits
 
 MAX_PRINTED_CHANGES = 20
 """The largest number of printed changes."""
@@ -95,11 +95,20 @@ def horizon(  # noqa: PLR0913  (the options of the command)
     check_gamma_eval(gamma_eval)
     new = read(log)
     if after:
-        _print_follow_up(read(after), new, gamma_eval)
+        old = read(after)
+        _print_longest_time(old, gamma_eval)
+        _print_follow_up(old, new, gamma_eval)
     else:
         folder = output.expanduser() if output else outputs() / "horizon" / table_name(log[0])
         _refuse_other_files(folder)
+        _print_longest_time(new, gamma_eval)
         _print_report(new, gamma_eval, folder, log)
+
+
+def _print_longest_time(log: Log, gamma_eval: float) -> None:
+    if log.is_large:
+        seconds = two_digits(longest_time(log, gamma_eval))
+        warn(f"{len(log.states):,} states: the report takes at most about {seconds:,} s")
 
 
 def _refuse_other_files(folder: Path) -> None:
@@ -168,6 +177,7 @@ def _write(report: HorizonReport, log: Log, folder: Path, sources: Sequence[Path
         "command": command,
         "digests": {path.name: _digest(path) for path in sources},
         "not_shown": NOT_SHOWN,
+        "limit_words": LIMIT_WORDS,
         "amount": amount,
         "report": report,
         "log": log,

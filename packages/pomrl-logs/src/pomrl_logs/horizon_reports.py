@@ -6,6 +6,7 @@ The task itself must have tried a change often enough. The joint gain of all cha
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from jaxtyping import Float, Int
 
 from pomrl.planning import check_gamma_eval, check_memory, one_thread, read_gammas
 from pomrl_logs.amounts import amount
-from pomrl_logs.gains import SUPPORTS, Gains, estimate_gains
+from pomrl_logs.gains import FOLDS, SUPPORTS, Gains, estimate_gains
 from pomrl_logs.logs import Log
 from pomrl_logs.recommendations import Alternatives, Improvement, Recommendation, compare_alternatives
 from pomrl_logs.reward_columns import MAX_OFFSET_RATIO
@@ -126,8 +127,7 @@ def horizon_report(
     Raises:
         ValueError: A discount factor is invalid, the structure does not fit the log, or memory is too small.
     """
-    cells = int(np.prod(log.shape[:3] if is_sparse(log, structure) else log.shape))
-    check_memory(ARRAYS_IN_MEMORY * 8 * cells, f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
+    _check_size(log, structure)
     log = _centred(log if structure else log.merge_ends())
     grid = _grid(gamma_eval, gammas)
     with one_thread():  # several take more time for these sizes, and change the last digits
@@ -156,6 +156,25 @@ def _report(log: Log, grid: Float[np.ndarray, " G"], structure: Structure | None
         _warnings(recommendation.improvement),
         tuple(finding.line for finding in log.findings if finding.effect == "weakens"),
     )
+
+
+def longest_time(log: Log, gamma_eval: float) -> float:
+    """Estimate the longest time of a report in seconds, by timing one policy.
+
+    ValueError if memory is too small.
+    """
+    _check_size(log, None)
+    models, policy = estimate_tasks(log), np.full(log.starts.shape, KEEP)
+    start = perf_counter()
+    models.values(policy, gamma_eval)
+    models.occupancy(policy, gamma_eval)
+    end_cases = 1 + bool(log.worst_ends.any())
+    return (perf_counter() - start) * FOLDS * end_cases * (1 + len(SUPPORTS) * len(_grid(gamma_eval, None)))
+
+
+def _check_size(log: Log, structure: Structure | None) -> None:
+    cells = int(np.prod(log.shape[:3] if is_sparse(log, structure) else log.shape))
+    check_memory(ARRAYS_IN_MEMORY * 8 * cells, f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
 
 
 def _centred(log: Log) -> Log:
