@@ -1,10 +1,12 @@
 """Promises are compared with logs after changes, and with logs of the same decisions as before."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from test_gains import goals
 from test_logs import chain_log
 
 import pomrl_logs
@@ -53,6 +55,15 @@ def test_the_gain_is_the_difference_of_what_is_earned():
     old = np.linalg.solve(np.eye(2) - 0.9 * P, [1.0, 0.0]).mean()
     assert found.gain == pytest.approx(new - old, abs=4 * found.deviation)
     assert found.deviation < 0.2 * found.gain
+
+
+def test_names_of_ends_change_no_gain():
+    columns: dict[str, Any] = {"episode": "episode", "terminated": "done"}
+    old = pomrl_logs.from_log(goals(1), **columns)
+    one, seven = (follow_up(old, pomrl_logs.from_log(goals(names, 0.99, 2), **columns), 0.9) for names in (1, 7))
+    # As in `test_gains_do_not_depend_on_names_of_ends`, with y in 99 % of the later steps.
+    assert one.gain == pytest.approx(0.495 / (1 - 0.9 * 0.505) - 0.25 / 0.325, abs=2 * one.deviation)
+    assert seven.gain == pytest.approx(one.gain, abs=1e-5)
 
 
 def test_few_data_leave_it_open_and_nothing_promised_is_nothing_to_check():

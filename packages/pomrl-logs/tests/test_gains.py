@@ -83,12 +83,12 @@ def test_what_is_told_twice_in_an_episode_is_told_once():
     assert as_one / as_two == pytest.approx(np.sqrt(2.0), rel=0.1)
 
 
-def goals(names: int) -> pd.DataFrame:
+def goals(names: int, share: float = 0.5, seed: int = 1) -> pd.DataFrame:
     """Episodes that stay in a state, until action y reaches a goal with probability 0.5, and pays 1."""
-    rng, rows = np.random.default_rng(1), []
+    rng, rows = np.random.default_rng(seed), []
     for episode in range(200):
         for _ in range(10):
-            action = "xy"[rng.integers(2)]
+            action = "xy"[int(rng.random() < share)]
             hit = bool(action == "y" and rng.random() < 0.5)
             rows.append((episode, "a", action, float(hit), f"goal{episode % names}" if hit else "a", hit))
             if hit:

@@ -4,17 +4,20 @@ import hashlib
 import re
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from test_logs import chain_log, log_of
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import pomrl_logs
 from pomrl.commands import main
+from pomrl_logs import horizon_reports
 from pomrl_logs.amounts import amount
 from pomrl_logs.figure import draw
-from pomrl_logs.gains import Gains
+from pomrl_logs.gains import Gains, estimate_gains
 from pomrl_logs.horizon_reports import MAX_DOUBT, HorizonReport, _enough
 from pomrl_logs.logs import Log
 from pomrl_logs.recommendations import LIMIT_WORDS, NOT_SHOWN, Improvement
@@ -155,6 +158,19 @@ def test_a_change_of_all_tasks_is_one_row(report: HorizonReport):
 
 def test_the_limit_stands_beside_what_breaks_it(report: HorizonReport):
     assert "used information that is not in the log, this limit fails: in such benchmark logs it" in report.words[0]
+
+
+def test_a_report_uses_one_thread_of_blas(monkeypatch: pytest.MonkeyPatch):
+    threads = list[int]()
+
+    def estimate(*arguments: Any) -> Gains:
+        threads.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+        return estimate_gains(*arguments)
+
+    monkeypatch.setattr(horizon_reports, "estimate_gains", estimate)
+    with threadpool_limits(2, user_api="blas"):
+        pomrl_logs.horizon_report(sold(20), 0.9)
+    assert {*threads} == {1}
 
 
 def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
