@@ -1,6 +1,7 @@
 """Names for packages with models of their own: `from pomrl.planning import PolicyIteration`."""
 
 from pomrl.base import check_memory as check_memory
+from pomrl.execution.local import one_thread as one_thread
 from pomrl.models.inputs import read_gammas as read_gammas
 from pomrl.models.inputs import stand_ins as stand_ins
 from pomrl.models.planning import END as END

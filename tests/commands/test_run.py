@@ -41,6 +41,16 @@ def test_a_run_prints_its_folder_last_and_stores_the_table_of_the_contract_once(
     assert (Path(lines[-1]) / "run.log").read_text() == log
 
 
+def test_outputs_below_the_home_folder_are_all_files(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(here / "home"))
+    monkeypatch.setenv("POMRL_OUTPUTS", "~/x")
+    (here / "home").mkdir()
+    status, _, said = command(*SMALL)
+    assert status == 0, said
+    assert [path.name for path in here.iterdir()] == ["home"]
+    assert {"hydra", "runs"} <= {path.name for path in (here / "home" / "x").iterdir()}
+
+
 def names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if path.name[0] != "."} if folder.exists() else set()
 

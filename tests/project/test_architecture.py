@@ -43,7 +43,7 @@ FACES = {
     "components": ("contracts", "science", "base"),
     "study": ("judging", "results", "store", "configuration", "bounds", "science"),
     "figures": ("pages", "drawing", "results"),
-    "planning": ("models", "priors", "science", "base"),
+    "planning": ("models", "priors", "science", "execution", "base"),
     "reports": ("commands", "store", "outputs"),
 }
 """Modules that gather names for users, each with the rooms that it has them from. Studies and packages import them, and

@@ -14,6 +14,7 @@ from scipy.stats import binomtest
 from pomrl.study import markdown_table
 from pomrl_logs.findings import KINDS
 from pomrl_logs.log_tables import CONVENTIONS
+from pomrl_logs.recommendations import NOT_SHOWN
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -36,6 +37,7 @@ def with_tables(text: str) -> str:
     findings = [[f"`{name}`", *row] for name, row in KINDS.items()]
     tables = {
         "advice on logs": markdown_table(HEAD, results()),
+        "not shown": markdown_table(["fault of the log", "effect"], [[*row] for row in NOT_SHOWN.items()]),
         "conventions": markdown_table(["input", "interpretation"], [*CONVENTIONS.items()]),
         "findings": markdown_table(["finding", "effect", "meaning"], findings),
     }

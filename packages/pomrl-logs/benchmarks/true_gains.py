@@ -19,7 +19,9 @@ STEPS = 20
 def true_gains(
     of: LogWithTruth, policies: Int[np.ndarray, "K S"], kept: Bool[np.ndarray, "K S A"] | None = None
 ) -> Float[np.ndarray, " K"]:
-    """Return what policies truly gain over the policy of the log at gamma_eval, for each task a mean over states.
+    """Return what policies truly gain over the policy of the log at gamma_eval, for each task.
+
+    Gains are means over the states in which its episodes start.
 
     Args:
         of: The log.
@@ -40,7 +42,7 @@ def _values(
     parts = (of_log, of.P_in_log), (changed, of.P)
     P = sum(np.einsum("...sa,...sat->...st", chance, model) for chance, model in parts)
     R = sum((chance * (model * of.R).sum(-1)).sum(-1) for chance, model in parts)
-    return chain_value(np.asarray(P), np.asarray(R), GAMMA_EVAL).mean((0, 2))
+    return (of.log.starts * chain_value(np.asarray(P), np.asarray(R), GAMMA_EVAL)).sum(-1).mean(0)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_logs import log_of
 
 from pomrl.science.mdp import policy_value
+from pomrl_logs import from_log
 from pomrl_logs.gains import FOLDS, FoldEvaluator, estimate_gains, fold_evaluators
 from pomrl_logs.horizon_reports import horizon_report
 from pomrl_logs.logs import Log
@@ -79,6 +81,52 @@ def test_what_is_told_twice_in_an_episode_is_told_once():
         for version in (twice, replace(twice, episode=np.arange(len(twice.cell))))
     )
     assert as_one / as_two == pytest.approx(np.sqrt(2.0), rel=0.1)
+
+
+def goals(names: int, share: float = 0.5, seed: int = 1) -> pd.DataFrame:
+    """Episodes that stay in a state, until action y reaches a goal with probability 0.5, and pays 1."""
+    rng, rows = np.random.default_rng(seed), []
+    for episode in range(200):
+        for _ in range(10):
+            action = "xy"[int(rng.random() < share)]
+            hit = bool(action == "y" and rng.random() < 0.5)
+            rows.append((episode, "a", action, float(hit), f"goal{episode % names}" if hit else "a", hit))
+            if hit:
+                break
+    return pd.DataFrame(rows, columns=["episode", "state", "action", "reward", "next_state", "done"])
+
+
+def test_gains_do_not_depend_on_names_of_ends():
+    logs = [
+        from_log(goals(1), episode="episode", ends=["goal0"]),
+        from_log(goals(1), episode="episode", terminated="done"),
+    ]
+    logs.append(from_log(goals(5), episode="episode", ends=[f"goal{number}" for number in range(5)]))
+    logs.append(from_log(goals(5), episode="episode", terminated="done"))
+    reports = [horizon_report(log, GAMMA) for log in logs]
+    # A value V = 0.5 + 0.5 γ V if y is always taken, and V = 0.25 + 0.75 γ V if it is taken in half of the steps.
+    assert reports[0].improvement.mean == pytest.approx(0.5 / 0.55 - 0.25 / 0.325, abs=0.01)
+    for report in reports[1:]:
+        assert report.improvement.mean == pytest.approx(reports[0].improvement.mean, abs=1e-5)
+        assert report.words[0].startswith("Change 1 of 1 decisions")
+
+
+def test_gains_are_those_of_the_states_in_which_episodes_start():
+    """From state 0, any action leads to state 1, in which the second action pays 1."""
+    rows = [
+        (episode, state, action, float(state and action), 1)
+        for episode in range(40)
+        for state in (0, 1)
+        for action in [episode % 2]
+    ]
+    frame = pd.DataFrame(rows, columns=["episode", "state", "action", "reward", "next_state"])
+    log = from_log(frame, episode="episode", accept=["repeats", "history"])
+    np.testing.assert_allclose(log.starts, [[1.0, 0.0]])
+    report, alone = horizon_report(log, 0.5), horizon_report(from_log(frame, accept=["repeats", "history"]), 0.5)
+    # The value of state 1 rises from 1 to 2. It counts half, and from state 0 it is one step later.
+    assert report.improvement.mean == pytest.approx(0.5, abs=0.05)
+    assert alone.improvement.mean == pytest.approx((0.5 + 1.0) / 2, abs=0.05)
+    assert "averaged over tasks and the states in which their episodes start." in report.words[1]
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.5])

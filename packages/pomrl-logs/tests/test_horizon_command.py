@@ -1,5 +1,6 @@
 """The command `pomrl horizon`: the audit stands first, and files are written before anything is printed."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from test_audit import visits
 
 from pomrl.commands import main
+from pomrl_logs import logs
 from pomrl_logs.command import FILES
 
 
@@ -75,6 +77,17 @@ def test_an_earlier_report_is_replaced(tmp_path: Path, monkeypatch: pytest.Monke
     horizon("log.csv", "--output", "there", "--gamma-eval", "0.9", monkeypatch=monkeypatch, folder=tmp_path)
     assert (tmp_path / "there" / "report.html").read_text() != before
     assert {path.name for path in (tmp_path / "there").iterdir()} == {*FILES}
+
+
+def test_large_state_spaces_say_their_time_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    visits(0).to_csv(tmp_path / "log.csv", index=False)
+    horizon("log.csv", monkeypatch=monkeypatch, folder=tmp_path)
+    assert "the report takes" not in capsys.readouterr().err
+    monkeypatch.setattr(logs, "MAX_DENSE_BYTES", 0)
+    horizon("log.csv", monkeypatch=monkeypatch, folder=tmp_path)
+    assert re.fullmatch(r"\d+ states: the report takes at most about \d+ s\n", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,26 @@
 """The report on a log: its three outcomes, the changes that it lists, the command and the page."""
 
+import hashlib
+import re
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from test_logs import chain_log, log_of
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import pomrl_logs
 from pomrl.commands import main
+from pomrl_logs import horizon_reports
+from pomrl_logs.amounts import amount
 from pomrl_logs.figure import draw
-from pomrl_logs.gains import Gains
+from pomrl_logs.gains import Gains, estimate_gains
 from pomrl_logs.horizon_reports import MAX_DOUBT, HorizonReport, _enough
 from pomrl_logs.logs import Log
-from pomrl_logs.recommendations import Improvement
+from pomrl_logs.recommendations import LIMIT_WORDS, NOT_SHOWN, Improvement
 from pomrl_logs.safe_improvement import KEEP
 
 
@@ -36,7 +43,7 @@ def test_what_is_better_is_to_be_changed(report: HorizonReport):
     advice = report.recommendation
     assert advice.policies.tolist() == [[1, 0]] * 4
     assert advice.changed.tolist() == [[True, False]] * 4
-    assert report.words[0].startswith("Change 4 of 8 decisions, and keep all others. The estimated gain ")
+    assert report.words[0].startswith("Change 4 of 8 decisions, and keep all others. Then 'reward' rises by an ")
     assert 0.0 < report.improvement.lower < report.improvement.mean
     first = report.changes.iloc[0]
     named = ["task", "state", "from", "to", "tried", "tried_in_all"]
@@ -120,6 +127,52 @@ def test_a_limit_near_its_estimate_is_warned_of():
     assert Improvement().doubt == 0.0
 
 
+def test_costs_fall_in_the_units_of_their_column():
+    frame = pd.DataFrame({"state": "s", "action": list("xy") * 60, "euros": [3000.0, 1000.0] * 60, "next_state": "s"})
+    log = pomrl_logs.from_log(frame, cost="euros", accept=["repeats", "history"])
+    report = pomrl_logs.horizon_report(log, 0.5)
+    # Both actions cost 4,000 over the whole future, and the cheaper one 2,000.
+    words = (
+        "Change 1 of 1 decisions, and keep all others. Then 'euros' falls by an estimated 2,000, with a lower limit of "
+    )
+    assert report.words[0].startswith(words)
+    assert "discounted sum of 'euros' falls" in report.words[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(2163.0, "2,160"), (-13.04, "-13.0"), (0.99999, "1.00"), (0.0, "0"), (1e-9, "1e-09"), (1234567.0, "1,230,000")],
+)
+def test_amounts_have_three_digits_and_separators(value: float, text: str):
+    assert amount(value) == text
+
+
+def test_a_change_of_all_tasks_is_one_row(report: HorizonReport):
+    (row,) = report.merged_changes.to_dict("records")
+    assert (row["task"], row["state"], row["from"], row["to"], row["tried"]) == ("all", 0, "0 67%, 1 33%", 1, 40)
+    assert row["gain"] == pytest.approx(report.changes["gain"].sum())
+    log = sold(20)
+    some = pomrl_logs.horizon_report(log.only((log.indices[0] < 3) | (log.indices[2] == 0)), 0.9)
+    assert some.merged_changes["task"].tolist() == some.changes["task"].tolist() == [0, 1, 2]
+
+
+def test_the_limit_stands_beside_what_breaks_it(report: HorizonReport):
+    assert "used information that is not in the log, this limit fails: in such benchmark logs it" in report.words[0]
+
+
+def test_a_report_uses_one_thread_of_blas(monkeypatch: pytest.MonkeyPatch):
+    threads = list[int]()
+
+    def estimate(*arguments: Any) -> Gains:
+        threads.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+        return estimate_gains(*arguments)
+
+    monkeypatch.setattr(horizon_reports, "estimate_gains", estimate)
+    with threadpool_limits(2, user_api="blas"):
+        pomrl_logs.horizon_report(sold(20), 0.9)
+    assert {*threads} == {1}
+
+
 def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(folder))
     monkeypatch.setattr("sys.argv", [])
@@ -131,6 +184,7 @@ def test_the_command_prints_and_writes_the_report(
 ):
     chain_log(m=40).rename(columns={"task": "patient"}).to_csv(tmp_path / "visits.csv", index=False)
     called(tmp_path, monkeypatch)
+    digest = hashlib.sha256((tmp_path / "visits.csv").read_bytes()).hexdigest()
     said = capsys.readouterr().out
     lines = [line for line in said.splitlines() if not line.startswith(str(tmp_path))]
     assert lines[0].startswith("The audit of 1,920 transitions found no problems. The rewards")
@@ -144,11 +198,17 @@ def test_the_command_prints_and_writes_the_report(
     report = pomrl_logs.horizon_report(pomrl_logs.from_log(tmp_path / "visits.csv", task="patient"))
     assert changes["to"].tolist() == report.changes["to"].tolist()
     assert set(changes["to"]) <= {"a", "b"}
-    page = (folder / "report.html").read_text()
+    page = unescape((folder / "report.html").read_text())
     assert all(sentence in page for sentence in report.words)
     assert 'src="data:image/png;base64,' in page
-    assert page.count('<th scope="row">task 3</th>') == 1 + (changes["task"] == "task 3").sum()
+    merged = report.merged_changes["task"]
+    assert page.count('<th scope="row">task 3</th>') == 1 + (merged == "task 3").sum()
+    assert page.count('<th scope="row">all</th>') == (merged == "all").sum()
+    assert f"visits.csv: SHA-256 <code>{digest}</code>" in page
+    assert re.search(r"20\d\d-\d\d-\d\d, by the command <code>pomrl horizon \S*visits.csv --task patient</code>", page)
+    assert all(fault in page for fault in NOT_SHOWN)
+    assert LIMIT_WORDS in page[page.index("Estimated gain at each") :]
     assert "http://" not in page.replace("http-equiv", "")
 
     called(tmp_path, monkeypatch)
-    assert (folder / "report.html").read_text() == page
+    assert unescape((folder / "report.html").read_text()) == page

@@ -20,7 +20,7 @@ def estimate() -> TaskModels:
     R = rng.random((1, S, A))
     chance = VISITS / VISITS.sum(-1, keepdims=True)
     P = np.concatenate([np.einsum("ksa,ksat->kst", chance, P)[:, :, None], P], 2)
-    return TaskModels(P, np.concatenate([(chance * R).sum(-1, keepdims=True), R], 2), VISITS)
+    return TaskModels(P, np.concatenate([(chance * R).sum(-1, keepdims=True), R], 2), VISITS, np.full((1, S), 1 / S))
 
 
 def value(estimate: TaskModels, policy: tuple[int, ...]) -> np.ndarray:

@@ -1,12 +1,20 @@
 """Models of very many states as sparse matrices: they say what arrays say."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from test_audit import GAMMA, read, visits
 
 import pomrl_logs
 from pomrl_logs import logs
-from pomrl_logs.safe_improvement import TaskModels, estimate_sparse_models
+from pomrl_logs.safe_improvement import (
+    KEEP,
+    SparseTaskModels,
+    TaskModels,
+    estimate_models,
+    estimate_sparse_models,
+    estimate_tasks,
+)
 
 
 def test_plans_values_and_gains_are_those_of_arrays():
@@ -17,7 +25,7 @@ def test_plans_values_and_gains_are_those_of_arrays():
     P = np.stack([whole[task, :, :, task] for task in range(K)])
     np.testing.assert_allclose(P.sum(-1), 1.0)
     assert whole.sum() == pytest.approx(P.sum())  # nothing leads to another task
-    arrays = TaskModels(P, estimate.R, estimate.visits)
+    arrays = TaskModels(P, estimate.R, estimate.visits, estimate.starts)
     for support in (5, 20, 1000):
         plans = arrays.plans(support, np.array([0.0, 0.5, GAMMA]))
         np.testing.assert_array_equal(estimate.plans(support, np.array([0.0, 0.5, GAMMA])), plans)
@@ -26,6 +34,18 @@ def test_plans_values_and_gains_are_those_of_arrays():
             np.testing.assert_allclose(getattr(estimate, name)(plans[-1], GAMMA), wanted, rtol=1e-9, atol=1e-9)
     V = arrays.values(plans[-1], GAMMA)
     np.testing.assert_allclose(estimate.action_values(V, GAMMA), arrays.action_values(V, GAMMA))
+
+
+@pytest.mark.parametrize("states", [8, 200])
+def test_models_with_few_successors_are_sparse_if_large(states: int):
+    names = np.arange(states)
+    frame = pd.DataFrame({"state": names, "action": "x", "reward": 1.0, "next_state": (names + 1) % states})
+    log = pomrl_logs.from_log(pd.concat([frame] * 3), accept=["repeats"])
+    estimate, arrays = estimate_tasks(log), estimate_models(log)
+    assert isinstance(estimate, SparseTaskModels) == (states == 200)
+    kept = np.full((1, states), KEEP)
+    np.testing.assert_allclose(estimate.values(kept, GAMMA), arrays.values(kept, GAMMA), rtol=1e-9)
+    np.testing.assert_allclose(estimate.occupancy(kept, GAMMA), arrays.occupancy(kept, GAMMA), rtol=1e-9)
 
 
 def test_a_report_on_many_states_is_nearly_that_of_arrays(monkeypatch: pytest.MonkeyPatch):

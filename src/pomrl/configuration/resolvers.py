@@ -13,6 +13,7 @@ from typing import Any, cast
 from omegaconf import OmegaConf
 
 from pomrl.configuration.sources import beside_the_package
+from pomrl.outputs import outputs
 
 Values = dict[str, Any]
 """Nested values by key; interpolations are text."""
@@ -67,7 +68,8 @@ def with_typed_environment(value: Any) -> Any:
 
 def register_resolvers() -> None:
     """Register the resolvers of YAML files with OmegaConf."""
-    for name, function in {**OF_NUMBERS, "scalar": _scalar, "shipped": beside_the_package}.items():
+    others = {"scalar": _scalar, "shipped": beside_the_package, "outputs": outputs}
+    for name, function in {**OF_NUMBERS, **others}.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 

@@ -1,19 +1,24 @@
 """Define the command `horizon`."""
 
+import hashlib
+import shlex
 import sys
 import textwrap
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from pomrl.planning import check_gamma_eval
-from pomrl.reports import WIDTH, outputs, print_frame, printable, write
+from pomrl.reports import WIDTH, outputs, print_frame, printable, warn, write
+from pomrl_logs.amounts import amount
 from pomrl_logs.follow_up import follow_up
-from pomrl_logs.horizon_reports import HorizonReport, horizon_report
+from pomrl_logs.horizon_reports import HorizonReport, horizon_report, longest_time
 from pomrl_logs.log_files import table_name
 from pomrl_logs.log_tables import ColumnRoles, read_log
 from pomrl_logs.logs import Log
+from pomrl_logs.recommendations import LIMIT_WORDS, NOT_SHOWN, two_digits
 from pomrl_logs.table_columns import TableError
 
 MAX_PRINTED_CHANGES = 20
@@ -97,11 +102,20 @@ def horizon(  # noqa: PLR0913  (the options of the command)
     check_gamma_eval(gamma_eval)
     new = read(log)
     if after:
-        _print_follow_up(read(after), new, gamma_eval)
+        old = read(after)
+        _print_longest_time(old, gamma_eval)
+        _print_follow_up(old, new, gamma_eval)
     else:
         folder = output.expanduser() if output else outputs() / "horizon" / table_name(log[0])
         _refuse_other_files(folder)
-        _print_report(new, gamma_eval, folder, log[0])
+        _print_longest_time(new, gamma_eval)
+        _print_report(new, gamma_eval, folder, log)
+
+
+def _print_longest_time(log: Log, gamma_eval: float) -> None:
+    if log.is_large:
+        seconds = two_digits(longest_time(log, gamma_eval))
+        warn(f"{len(log.states):,} states: the report takes at most about {seconds:,} s")
 
 
 def _read_or_exit(log: Sequence[Path], **options: Any) -> Log:
@@ -143,9 +157,9 @@ def _print_follow_up(old: Log, new: Log, gamma_eval: float) -> None:
     _print_text(follow_up(old, new, gamma_eval).words)
 
 
-def _print_report(log: Log, gamma_eval: float, folder: Path, source: Path) -> None:
+def _print_report(log: Log, gamma_eval: float, folder: Path, sources: Sequence[Path]) -> None:
     report = horizon_report(log, gamma_eval)
-    paths = _write(report, log, folder, source)
+    paths = _write(report, log, folder, sources)
     _print_summary(report, log)
     for path in paths:
         print(path)
@@ -158,25 +172,38 @@ def _print_text(*sentences: str) -> None:
 
 def _print_summary(report: HorizonReport, log: Log) -> None:
     _print_text(*log.audit, *report.words[len(report.findings) :], *log.remarks)
-    if len(report.changes):
-        print_frame(report.changes.head(MAX_PRINTED_CHANGES).round({"gain": 3, "difference": 3, "probability": 2}))
-        if len(report.changes) > MAX_PRINTED_CHANGES:
-            print(f"{len(report.changes) - MAX_PRINTED_CHANGES} more changes are in {CHANGES}")
+    if len(changes := report.merged_changes):
+        numbers = {name: changes[name].map(amount, na_action="ignore") for name in ("gain", "difference")}
+        print_frame(changes.assign(**numbers).head(MAX_PRINTED_CHANGES).round({"probability": 2}))
+        if len(changes) > MAX_PRINTED_CHANGES:
+            print(f"{len(changes) - MAX_PRINTED_CHANGES} more changes are in {CHANGES}")
 
 
-def _write(report: HorizonReport, log: Log, folder: Path, source: Path) -> list[Path]:
+def _write(report: HorizonReport, log: Log, folder: Path, sources: Sequence[Path]) -> list[Path]:
     from pomrl.figures import Sidecar, save  # here, because help and errors need no figures
     from pomrl_logs import figure
     from pomrl_report.rendering import render
 
-    paths = save(figure.draw(report), folder, FIGURE, Sidecar(FIGURE, command=f"pomrl horizon {source}"))
+    command = f"{sys.argv[0]} {shlex.join(sys.argv[1:])}"
+    paths = save(figure.draw(report), folder, FIGURE, Sidecar(FIGURE, command=command))
     changes, page = folder / CHANGES, folder / PAGE
     write(changes, report.changes.to_csv(index=False).encode())
     shown = {
-        "title": table_name(source),
+        "title": table_name(sources[0]),
+        "date": datetime.now(UTC).date().isoformat(),
+        "command": command,
+        "digests": {path.name: _digest(path) for path in sources},
+        "not_shown": NOT_SHOWN,
+        "limit_words": LIMIT_WORDS,
+        "amount": amount,
         "report": report,
         "log": log,
         "picture": (folder / f"{FIGURE}.png").read_bytes(),
     }
     write(page, render("log.html.j2", folder=TEMPLATES, **shown).encode())
     return [page, changes, *paths]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

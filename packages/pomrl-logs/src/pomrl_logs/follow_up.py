@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
+from pomrl.planning import one_thread
+from pomrl_logs.amounts import Unit, amount
 from pomrl_logs.gains import FOLDS, fold_evaluators
 from pomrl_logs.horizon_reports import HorizonReport, horizon_report
 from pomrl_logs.logs import Log
@@ -22,9 +24,10 @@ class FollowUp:
 
     promised: Improvement
     gain: float
-    """The estimated gain, a mean over states and the old log's tasks."""
+    """The estimated gain, a mean over the old log's tasks and first states."""
     deviation: float
     """The standard error of the gain."""
+    unit: Unit
     followed: float
     """The share of later decisions that follow the recommendation, in states with a recommended change."""
 
@@ -36,9 +39,9 @@ class FollowUp:
             return "Nothing was promised: a finding of the audit of the old log removes the lower limit."
         low, high = self.gain - QUANTILE_95 * self.deviation, self.gain + QUANTILE_95 * self.deviation
         summary = (
-            f"A gain of more than {self.promised.lower:.3g} was promised. The decisions of the later log gained "
-            f"{self.gain:.3g} (90 % interval: {low:.3g} to {high:.3g}) over the old decisions. Where a change was "
-            f"recommended, {self.followed:.0%} of the later decisions follow it."
+            f"It was promised that {self.unit.rises} by more than {amount(self.promised.lower)}. With the decisions of "
+            f"the later log it {self.unit.rose} by {amount(self.gain)} (90 % interval: {amount(low)} to "
+            f"{amount(high)}). Where a change was recommended, {self.followed:.0%} of the later decisions follow it."
         )
         if low >= self.promised.lower:
             return f"The promise came true. {summary}"
@@ -56,17 +59,17 @@ def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) ->
         raise ValueError("the later log must differ from the earlier one, got the same transitions twice")
     if missing := [task for task in old.tasks if task not in new.tasks]:
         raise ValueError(f"task {missing[0]!r} is missing in the later log; remove it from the old log too")
-    report, joined = horizon_report(old, gamma_eval, seed=seed), _join(old, new)
+    report, joined = horizon_report(old, gamma_eval, seed=seed), _join(old, new).merge_ends()
     sign = np.repeat([-1.0, 1.0], len(old.tasks)) / (FOLDS * len(old.tasks))
     baseline = np.full(joined.visits.shape[:2], KEEP)
     fold = joined.split(FOLDS, np.random.default_rng(seed))
-    parts = [
-        evaluator.value(baseline) for evaluator in fold_evaluators(joined, gamma_eval, None, fold, joined.worst_ends)
-    ]
+    with one_thread():
+        evaluators = fold_evaluators(joined, gamma_eval, None, fold, joined.worst_ends)
+        parts = [evaluator.value(baseline) for evaluator in evaluators]
     gain = sum(float(sign @ fold.corrected) for fold in parts)
     deviation = np.sqrt(sum(float(fold.errors @ fold.errors) for fold in parts)) / (FOLDS * len(old.tasks))
     return FollowUp(
-        report.improvement, gain, float(deviation), _share_followed(report, joined.visits[len(old.tasks) :])
+        report.improvement, gain, float(deviation), old.unit, _share_followed(report, joined.visits[len(old.tasks) :])
     )
 
 
@@ -88,7 +91,8 @@ def _join(old: Log, new: Log) -> Log:
         cell = np.ravel_multi_index([index[inside] for index in indices], [len(names) for names in axes])
         columns.append((cell, log.paid[inside], 2 * log.episode[inside] + (name == "new")))
     cell, reward, episode = (np.concatenate(values) for values in zip(*columns, strict=True))
-    return Log(cell, reward, episode, tasks, states, actions, ends=old.ends | new.ends)
+    starts = np.tile(np.pad(old.starts, ((0, 0), (0, len(states) - len(old.states)))), (2, 1))
+    return Log(cell, reward, episode, tasks, states, actions, ends=old.ends | new.ends, start_shares=starts)
 
 
 def _positions(names: Sequence[Hashable], among: Sequence[Hashable]) -> Int[np.ndarray, " n"]:

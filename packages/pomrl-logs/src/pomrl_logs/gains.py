@@ -86,10 +86,9 @@ class FoldEvaluator:
         V, weights = self.estimate.values(policies, self.gamma), self._weights(policies)
         outcome = self._paid + self.gamma * V[self._task, self._following]
         error = (outcome - V[self._task, self._state]) * weights.ravel()[self._pair]
-        corrected = V.mean(-1) + np.bincount(self._task, error, len(V))
-        return PolicyValues(
-            V.mean(-1), corrected, np.bincount(self._episode, error), weights, self._surprise(V, outcome)
-        )
+        means = self.estimate.means(V)
+        corrected = means + np.bincount(self._task, error, len(V))
+        return PolicyValues(means, corrected, np.bincount(self._episode, error), weights, self._surprise(V, outcome))
 
     def _surprise(self, V: Float[np.ndarray, "K S"], outcome: Float[np.ndarray, " n"]) -> Float[np.ndarray, "K S A"]:
         """Return each pair's largest loss by one more transition.
@@ -138,7 +137,7 @@ def fold_evaluators(
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """The gains of C plans over a log, averaged over tasks and states."""
+    """The gains of C plans over a log, averaged over tasks and their first states."""
 
     mean: Float[np.ndarray, " C"]
     deviation: Float[np.ndarray, " C"]

@@ -6,14 +6,16 @@ The task itself must have tried a change often enough. The joint gain of all cha
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float, Int
 
-from pomrl.planning import check_gamma_eval, check_memory, read_gammas
-from pomrl_logs.gains import SUPPORTS, Gains, estimate_gains
+from pomrl.planning import check_gamma_eval, check_memory, one_thread, read_gammas
+from pomrl_logs.amounts import amount
+from pomrl_logs.gains import FOLDS, SUPPORTS, Gains, estimate_gains
 from pomrl_logs.logs import Log
 from pomrl_logs.recommendations import Alternatives, Improvement, Recommendation, compare_alternatives
 from pomrl_logs.reward_columns import MAX_OFFSET_RATIO
@@ -40,6 +42,9 @@ NO_ALTERNATIVE = "open"
 NO_LIMIT = "no limit"
 """The entry for a lower limit removed by a finding of the audit."""
 
+ALL_TASKS, DIFFERENT_ALTERNATIVES = "all", "differs"
+"""The entries of a change that all tasks have: for the task, and for alternatives that differ between tasks."""
+
 MAX_DOUBT = 0.8
 """The ratio of limit to estimate from which a report warns."""
 
@@ -63,11 +68,18 @@ class HorizonReport:
     - difference: the value of `to` minus the value of runner_up.
     - probability: the probability of a positive difference.
     """
+    merged_changes: "pd.DataFrame"
+    """The changes, with one row for a change that all tasks have.
+
+    Its gain is a sum, its decisions are those of all tasks, and its other numbers are the smallest ones.
+    """
     tasks: "pd.DataFrame"
     """A row for each task: task, transitions, pairs (the share it tried of all tried pairs), changes (the number of
     changed states) and gain (by its estimated model).
     """
     gamma_eval: float
+    starts: str
+    """The states over which gains are averaged, in words."""
     warnings: list[str]
     findings: tuple[str, ...] = ()
     """The findings of the audit that remove the lower limit, one line each."""
@@ -81,10 +93,11 @@ class HorizonReport:
 
     @property
     def words(self) -> list[str]:
+        unit = self.recommendation.unit
         gains = (
-            "A gain is the additional discounted reward over the whole future, in units of rewards, averaged over "
-            f"tasks and states. A reward one step later counts γ_eval = {self.gamma_eval:g} times as much. If no "
-            f"episode ends, about {1 - self.gamma_eval:.2g} of the gain is earned in each step."
+            f"A gain is the amount by which the discounted sum of {unit.rises} over the whole future, averaged over "
+            f"tasks and {self.starts}. An amount one step later counts γ_eval = {self.gamma_eval:g} times as much. If "
+            f"no episode ends, about {1 - self.gamma_eval:.2g} of the gain is earned in each step."
         )
         advice = [self.recommendation.words, *([gains] if self.recommendation.changed.any() else [])]
         return [*self.findings, *advice, *self.warnings]
@@ -92,7 +105,8 @@ class HorizonReport:
     @property
     def gains(self) -> "pd.DataFrame":
         rows = self.table[self.table["support"] == self.recommendation.support]
-        return rows[["gamma", "gain", "lower"]].map("{:.3g}".format).replace("nan", NO_LIMIT)
+        amounts = rows[["gain", "lower"]].map(lambda value: NO_LIMIT if np.isnan(value) else amount(value))
+        return rows[["gamma"]].map("{:.3g}".format).join(amounts)
 
 
 def horizon_report(
@@ -105,7 +119,7 @@ def horizon_report(
 ) -> HorizonReport:
     """Recommend changes to the decisions recorded in a log.
 
-    Gains are means over tasks and states, in units of rewards, at gamma_eval.
+    Gains are means over tasks and their first states, in units of rewards, at gamma_eval.
 
     Args:
         log: The transitions and rewards.
@@ -117,10 +131,15 @@ def horizon_report(
     Raises:
         ValueError: A discount factor is invalid, the structure does not fit the log, or memory is too small.
     """
-    cells = int(np.prod(log.shape[:3] if is_sparse(log, structure) else log.shape))
-    check_memory(ARRAYS_IN_MEMORY * 8 * cells, f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
-    log = _centred(log)
+    _check_size(log, structure)
+    log = _centred(log if structure else log.merge_ends())
     grid = _grid(gamma_eval, gammas)
+    with one_thread():  # several take more time for these sizes, and change the last digits
+        return _report(log, grid, structure, seed)
+
+
+def _report(log: Log, grid: Float[np.ndarray, " G"], structure: Structure | None, seed: int) -> HorizonReport:
+    gamma_eval = float(grid[-1])
     gains = estimate_gains(log, grid, structure, np.random.default_rng(seed))
     table = pd.DataFrame({"support": np.repeat(SUPPORTS, len(grid)), "gamma": np.tile(grid, len(SUPPORTS))})
     table = table.assign(gain=gains.mean, lower=gains.lower)
@@ -133,15 +152,37 @@ def horizon_report(
     policies = recommendation.policies
     state_gains = estimate.gains(policies, gamma_eval)
     alternatives = compare_alternatives(log, estimate, policies, recommendation.support, gamma_eval)
+    changes = _changes(log, recommendation, state_gains / len(log.tasks), alternatives)
     return HorizonReport(
         recommendation,
         table,
-        _changes(log, recommendation, state_gains / len(log.tasks), alternatives),
+        changes,
+        _merge(log, changes),
         _tasks(log, recommendation, state_gains),
         gamma_eval,
+        "the states in which their episodes start" if log.has_episodes else "their states with decisions",
         _warnings(recommendation.improvement),
         tuple(finding.line for finding in unlimited_by),
     )
+
+
+def longest_time(log: Log, gamma_eval: float) -> float:
+    """Estimate the longest time of a report in seconds, by timing one policy.
+
+    ValueError if memory is too small.
+    """
+    _check_size(log, None)
+    models, policy = estimate_tasks(log), np.full(log.starts.shape, KEEP)
+    start = perf_counter()
+    models.values(policy, gamma_eval)
+    models.occupancy(policy, gamma_eval)
+    end_cases = 1 + bool(log.worst_ends.any())
+    return (perf_counter() - start) * FOLDS * end_cases * (1 + len(SUPPORTS) * len(_grid(gamma_eval, None)))
+
+
+def _check_size(log: Log, structure: Structure | None) -> None:
+    cells = int(np.prod(log.shape[:3] if is_sparse(log, structure) else log.shape))
+    check_memory(ARRAYS_IN_MEMORY * 8 * cells, f"a report on {len(log.tasks)} tasks, {len(log.states)} states")
 
 
 def _centred(log: Log) -> Log:
@@ -180,11 +221,15 @@ def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFram
     (policies,) = estimate.plans(support, np.array([gamma]))
     taken = np.take_along_axis(log.visits, np.maximum(policies, 0)[..., None], -1)[..., 0]
     changed = (policies != KEEP) & (taken < log.visits.sum(-1))
+    decisions = int(log.decides.sum())
     if gains.lower[best] <= tolerance or not changed.any():
         baseline = np.full_like(policies, KEEP)
-        return Recommendation(baseline, baseline != KEEP, gamma, support, Improvement(), _enough(log, gains))
+        unchanged = np.zeros_like(changed)
+        return Recommendation(
+            baseline, unchanged, gamma, support, decisions, log.unit, Improvement(), _enough(log, gains)
+        )
     improvement = Improvement(float(gains.mean[best]), float(gains.lower[best]))
-    return Recommendation(policies, changed, gamma, support, improvement, float(len(log.cell)))
+    return Recommendation(policies, changed, gamma, support, decisions, log.unit, improvement, float(len(log.cell)))
 
 
 def _without_limit(recommendation: Recommendation, unlimited_by: tuple[str, ...]) -> Recommendation:
@@ -232,6 +277,22 @@ def _changes(
         "probability": alternatives.probability[k, s],
     }
     return pd.DataFrame(columns).sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+
+
+def _merge(log: Log, changes: "pd.DataFrame") -> "pd.DataFrame":
+    places = changes.groupby(["state", "to"], sort=False)
+    is_shared = (places["task"].transform("size") == len(log.tasks)) & (len(log.tasks) > 1)
+    shared = [_merge_tasks(log, rows) for _, rows in changes[is_shared].groupby("state", sort=False)]
+    merged = pd.concat([pd.DataFrame(shared, columns=changes.columns), changes[~is_shared]])
+    return merged.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+
+
+def _merge_tasks(log: Log, rows: "pd.DataFrame") -> dict[Any, Any]:
+    first, least = rows.iloc[0], rows[["tried", "difference", "probability"]].min().to_dict()
+    shares = _decision_shares(log, log.visits.sum(0)[log.states.index(first["state"])])
+    runner_up = first["runner_up"] if rows["runner_up"].nunique() == 1 else DIFFERENT_ALTERNATIVES
+    entries = {"task": ALL_TASKS, "from": shares, "gain": rows["gain"].sum(), "runner_up": runner_up}
+    return {**first, **least, **entries, "tried": int(least["tried"])}
 
 
 def _decision_shares(log: Log, visits: Int[np.ndarray, " A"]) -> str:

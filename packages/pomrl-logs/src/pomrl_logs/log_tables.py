@@ -12,6 +12,7 @@ from jaxtyping import Bool, Int
 
 from pomrl.planning import END
 from pomrl_logs import audit
+from pomrl_logs.amounts import Unit
 from pomrl_logs.date_forms import check_form
 from pomrl_logs.duplicates import are_copies, find_copies, is_deterministic, number_of_copy
 from pomrl_logs.findings import KINDS, Finding, LogWarning, Rows
@@ -251,8 +252,8 @@ def _make_log(transitions: Transitions, ends: Sequence[Hashable], accept: Sequen
     shape = len(transitions.tasks), len(rows.states), len(transitions.actions), len(rows.states)
     cell = np.ravel_multi_index((rows.task, rows.state, rows.action, rows.following), shape)
     log = Log(cell, rows.reward, transitions.episode, transitions.tasks, rows.states, transitions.actions)
-    maximised = describe_rewards(rows, is_cost=is_cost)
-    return replace(log, ends=frozenset(ends), findings=tuple(findings), maximised=maximised)
+    maximised, unit = describe_rewards(rows, is_cost=is_cost), Unit(transitions.roles.value, is_cost)
+    return replace(log, ends=frozenset(ends), findings=tuple(findings), maximised=maximised, unit=unit)
 
 
 def _clean_end(table: LogTable, states: Sequence[Hashable], name: Hashable) -> Hashable:

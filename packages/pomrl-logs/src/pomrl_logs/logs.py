@@ -15,6 +15,7 @@ from scipy import sparse
 from scipy.special import betaincinv
 
 from pomrl.planning import END, Model, check_finite, check_memory, dirichlet_prior, float64, from_arrays
+from pomrl_logs.amounts import REWARD, Unit
 from pomrl_logs.findings import Finding
 from pomrl_logs.task_rewards import KnownRewards, LearnedRewards, learn_rewards
 
@@ -77,6 +78,10 @@ class Log:
     """The findings of the audit; findings that weaken the advice come first."""
     maximised: str = ""
     """A sentence about the maximised quantity, or an empty string."""
+    unit: Unit = REWARD
+    """The unit of gains."""
+    start_shares: Float[np.ndarray, "K S"] | None = None
+    """The weight of each state in averages over a task; None counts episodes (see `starts`)."""
 
     def __repr__(self) -> str:
         tasks, states, actions, _ = self.shape
@@ -113,6 +118,32 @@ class Log:
         """Sum values by task, state and action; None counts transitions."""
         K, S, A, _ = self.shape
         return np.bincount(self.cell // S, values, K * S * A).reshape(K, S, A)
+
+    @cached_property
+    def has_episodes(self) -> bool:
+        """Return whether any episode has several transitions."""
+        return len(np.unique(self.episode)) < len(self.episode)
+
+    @cached_property
+    def decides(self) -> Bool[np.ndarray, "K S"]:
+        """Return whether each task has decisions in each state."""
+        return np.asarray(self.visits.any(-1))
+
+    @cached_property
+    def starts(self) -> Float[np.ndarray, "K S"]:
+        """The share of each task's episodes starting in each state.
+
+        Without episodes, all states with decisions of the task count alike.
+        """
+        if self.start_shares is not None:
+            return self.start_shares
+        counts = self.decides.astype(float)
+        if self.has_episodes:
+            first = np.unique(self.episode, return_index=True)[1]
+            task, state, _, _ = self.indices
+            counts = np.zeros(counts.shape)
+            np.add.at(counts, (task[first], state[first]), 1.0)
+        return counts / np.maximum(counts.sum(-1, keepdims=True), 1.0)
 
     @property
     def is_large(self) -> bool:
@@ -161,7 +192,22 @@ class Log:
         )
 
     def only(self, chosen: Bool[np.ndarray, " n"]) -> "Log":
-        return replace(self, cell=self.cell[chosen], reward=self.reward[chosen], episode=self.episode[chosen])
+        """Select transitions; gains stay averages over the starts of this log."""
+        columns = {name: getattr(self, name)[chosen] for name in ("cell", "reward", "episode")}
+        return replace(self, **columns, start_shares=self.starts)
+
+    def merge_ends(self) -> "Log":
+        """Let all episodes end in one state, unless known rewards depend on it.
+
+        Declared and undeclared ends stay apart.
+        """
+        if self.known_rewards is not None:
+            return self
+        following = np.arange(len(self.states))
+        for ends in (self.undeclared, ~self.nonterminal & ~self.undeclared):
+            following[ends] = ends.argmax()
+        *pair, entered = self.indices
+        return replace(self, cell=np.ravel_multi_index((*pair, following[entered]), self.shape))
 
     def split(self, n: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
         """Split each task's episodes at random; return each transition's part, below n."""
@@ -185,7 +231,7 @@ class Log:
             shapes = f"{[S, A]}, {[S, A, S]} or {list(self.counts.shape)}"
             raise ValueError(f"R must have shape {shapes}, got {list(rewards.shape)}")
         check_finite(rewards)
-        return replace(self, known_rewards=rewards.reshape(-1, S, A, S))
+        return replace(self, known_rewards=rewards.reshape(-1, S, A, S), unit=REWARD)
 
     @cached_property
     def prior(self) -> Posterior:

@@ -69,6 +69,8 @@ class TaskModels:
     P: Float[np.ndarray, "K S B S"]
     R: Float[np.ndarray, "K S B"]
     visits: Int[np.ndarray, "K S A"]
+    starts: Float[np.ndarray, "K S"]
+    """The weight of each first state (`Log.starts`)."""
 
     def plans(self, support: int, gammas: Float[np.ndarray, " G"]) -> Int[np.ndarray, "G K S"]:
         """Return the best policies over supported actions, by discount factor.
@@ -95,10 +97,13 @@ class TaskModels:
         return self.R[..., 1:] + gamma * (self.P[:, :, 1:] @ V[:, None, :, None])[..., 0]
 
     def occupancy(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
-        """Return the discounted visits to each state, from a uniform first state."""
+        """Return the discounted visits to each state, from the first states."""
         P, _ = self.chain(policies)
-        S = P.shape[-1]
-        return chain_value(P.swapaxes(1, 2), np.full((len(P), S), 1.0 / S), gamma)
+        return chain_value(P.swapaxes(1, 2), self.starts, gamma)
+
+    def means(self, V: Float[np.ndarray, "K S"]) -> Float[np.ndarray, " K"]:
+        """Return the mean value of each task over its first states."""
+        return (self.starts * V).sum(-1)
 
     def backup(self, policies: Policies, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S"]:
         P, R = self.chain(policies)
@@ -134,7 +139,7 @@ def estimate_models(
     baseline[:, ~log.nonterminal] = P[:, ~log.nonterminal, 0]
     baseline_rewards = np.where(log.nonterminal, (chance * R).sum(-1), end_rewards)
     P = np.concatenate([baseline[:, :, None], P], 2)
-    return TaskModels(P, np.concatenate([baseline_rewards[..., None], R], -1), visits)
+    return TaskModels(P, np.concatenate([baseline_rewards[..., None], R], -1), visits, log.starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,8 +174,7 @@ class SparseTaskModels(TaskModels):
         return _solve(self._chain(policies), self._rewards(policies), gamma)
 
     def occupancy(self, policies: Policies, gamma: float) -> Float[np.ndarray, "K S"]:
-        first = np.full(policies.shape, 1.0 / policies.shape[-1])
-        return _solve(sparse.csr_array(self._chain(policies).T), first, gamma)
+        return _solve(sparse.csr_array(self._chain(policies).T), self.starts, gamma)
 
     def action_values(self, V: Float[np.ndarray, "K S"], gamma: float) -> Float[np.ndarray, "K S A"]:
         return (self.R + gamma * (self.P @ V.ravel()).reshape(self.R.shape))[..., 1:]
@@ -213,7 +217,8 @@ def _with_baseline(
     order = np.concatenate([states[:, None], K * S + np.arange(K * S * A).reshape(K * S, A)], 1)
     P = sparse.csr_array(sparse.vstack([baseline, rows]))[order.ravel()]
     baseline_rewards = np.where(log.nonterminal, (chance * R).sum(-1), end_rewards)
-    return SparseTaskModels(P, np.concatenate([baseline_rewards[..., None], R], -1), log.visits)  # type: ignore[arg-type]
+    R = np.concatenate([baseline_rewards[..., None], R], -1)
+    return SparseTaskModels(P, R, log.visits, log.starts)  # type: ignore[arg-type]
 
 
 def is_sparse(log: Log, structure: Structure | None) -> bool:
@@ -227,4 +232,14 @@ def estimate_tasks(
     """Estimate the models of tasks, dense or sparse; see `estimate_models`."""
     if is_sparse(log, structure):
         return estimate_sparse_models(log, log.worst_ends if end_rewards is None else end_rewards)
-    return estimate_models(log, structure, end_rewards)
+    models = estimate_models(log, structure, end_rewards)
+    is_faster = models.P.shape[1] >= large.SPARSE_STATES and large.has_few_successors(models.P)
+    return _with_sparse_rows(models) if is_faster else models
+
+
+def _with_sparse_rows(models: TaskModels) -> SparseTaskModels:
+    K, S, B, _ = models.P.shape
+    rows = sparse.csr_array(models.P.reshape(-1, S))
+    columns = rows.indices + S * np.repeat(np.arange(K), np.diff(rows.indptr[:: S * B]))
+    P = sparse.csr_array((rows.data, columns, rows.indptr), (K * S * B, K * S))
+    return SparseTaskModels(P, models.R, models.visits, models.starts)  # type: ignore[arg-type]
