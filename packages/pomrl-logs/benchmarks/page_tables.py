@@ -1,6 +1,6 @@
 """Write the tables of docs/logs.md: results of the advice, how logs are read, and findings of the audit.
 
-The results are looked up in `results/advice_on_logs.csv`.
+The results are looked up in `results/advice_on_logs.csv` and `results/damaged_logs.csv`.
 
 python packages/pomrl-logs/benchmarks/page_tables.py
 """
@@ -20,6 +20,8 @@ PACKAGE = Path(__file__).parents[1]
 
 RESULTS = PACKAGE / "benchmarks" / "results" / "advice_on_logs.csv"
 
+DAMAGED = RESULTS.with_name("damaged_logs.csv")
+
 PAGE = PACKAGE / "docs" / "logs.md"
 
 GROUPS = {
@@ -31,6 +33,10 @@ GROUPS = {
 
 HEAD = ["families", "logs", "told to change", "told, and lost, %", "limit held, %", "gain, % of what is possible"]
 
+DAMAGED_HEAD = ["logs of", "logs", "stopped", "advised without limit", "advised with limit", "limit above the truth"]
+
+HIDDEN = "hidden types of patients"
+
 
 def with_tables(text: str) -> str:
     """Return the page with the present tables."""
@@ -39,6 +45,7 @@ def with_tables(text: str) -> str:
         "advice on logs": markdown_table(HEAD, results()),
         "not shown": markdown_table(["fault of the log", "effect"], [[*row] for row in NOT_SHOWN.items()]),
         "conventions": markdown_table(["input", "interpretation"], [*CONVENTIONS.items()]),
+        "damaged logs": markdown_table(DAMAGED_HEAD, damaged()),
         "findings": markdown_table(["finding", "effect", "meaning"], findings),
     }
     for name, table in tables.items():
@@ -55,6 +62,17 @@ def results() -> list[list[str]]:
     worst = cells.iloc[int((cells["holds"] / cells["logs"]).argmin())]
     rows = [_row(_name(row), row) for _, row in groups.iterrows()]
     return [*rows, _row(f"the worst kind: `{worst['family']}`, {worst['transitions']:,.0f} transitions", worst)]
+
+
+def damaged() -> list[list[str]]:
+    """Return a row for each group of damaged and right logs."""
+    table = pd.read_csv(DAMAGED)
+    is_hidden = table["kind"] == HIDDEN
+    parts = [table[(table["group"] == "damaged") & ~is_hidden], table[is_hidden]]
+    parts += [table[table["group"] == group] for group in ("ward", "families")]
+    texts = [f"{len(parts[0])} kinds of damage", HIDDEN, "a ward, right", f"{len(parts[3])} families, right"]
+    counts = ["logs", "stopped", "no_limit", "limit", "fails"]
+    return [[text, *(f"{part[name].sum():,}" for name in counts)] for text, part in zip(texts, parts, strict=True)]
 
 
 def _name(row: pd.Series) -> str:

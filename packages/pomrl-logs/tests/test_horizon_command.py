@@ -21,7 +21,7 @@ def horizon(*words: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     main.command("horizon", list(words))()
 
 
-def test_what_weakens_advice_is_the_first_line_and_the_first_on_the_page(
+def test_what_removes_the_limit_is_the_first_line_and_the_first_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     visits(0, 900, old=0.7).to_csv(tmp_path / "log.csv", index=False)
@@ -30,6 +30,9 @@ def test_what_weakens_advice_is_the_first_line_and_the_first_on_the_page(
     assert printed.startswith("the column 'age' is associated with the action (Cramér's V = ")
     page = (tmp_path / "outputs" / "horizon" / "log" / "report.html").read_text()
     assert 0 < page.index("is associated with the action") < page.index("What to change")
+    assert "with no limit, because of the audit (column)" in printed
+    assert "with no limit, because of the audit (column)" in page
+    assert "<td>no limit</td>" in page
     words = ["--state", "state,age", "--bins", "age=2", "--episode", "patient", "--output", "with_age"]
     horizon("log.csv", *words, monkeypatch=monkeypatch, folder=tmp_path)
     assert capsys.readouterr().out.startswith("The audit of 5,400 transitions found no problems. The rewards")

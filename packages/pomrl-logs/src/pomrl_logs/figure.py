@@ -4,7 +4,7 @@ Bands end at the lower limits. The circle marks the recommendation.
 """
 
 from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, collect, context, look, panels
-from pomrl_logs.horizon_reports import HorizonReport
+from pomrl_logs.horizon_reports import NO_LIMIT, HorizonReport
 
 SERIES = Series(Look("Gain over the decisions of the log", look("empirical_bayes").color, "P"))
 
@@ -14,7 +14,8 @@ def draw(report: HorizonReport) -> Drawing:
     advice = report.recommendation
     rows = report.table[report.table["support"] == advice.support]
     bands = rows.assign(mean=rows["gain"], upper=rows["gain"], n=0)
-    data = collect([SERIES.points(bands, "gamma", "lower limit", [advice.gamma])], [])
+    band = NO_LIMIT if bands["lower"].isna().all() else "lower limit"
+    data = collect([SERIES.points(bands, "gamma", band, [advice.gamma])], [])
     with context():
         figure, (ax,) = panels.row_of_panels(1, 0.6 * TEXT_WIDTH, 2.8)
         panels.curves(ax, data, [SERIES])

@@ -75,7 +75,7 @@ class Log:
     ends: frozenset[Hashable] = frozenset()
     """The states declared as ends of episodes, without later rewards."""
     findings: tuple[Finding, ...] = ()
-    """The findings of the audit; findings that weaken the advice come first."""
+    """The findings of the audit; findings that remove the limit come first."""
     maximised: str = ""
     """A sentence about the maximised quantity, or an empty string."""
     unit: Unit = REWARD
