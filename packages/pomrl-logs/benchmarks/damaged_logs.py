@@ -271,7 +271,7 @@ def main() -> None:
     jobs = [delayed(ward_outcomes)(arguments.logs, kind, types=1 + (kind == HIDDEN)) for kind in DAMAGES]
     jobs += [delayed(ward_outcomes)(arguments.right, kind) for kind in RIGHT]
     jobs += [delayed(family_outcomes)(arguments.right, family) for family in FAMILIES]
-    table = pd.DataFrame(Parallel(n_jobs=arguments.processes)(jobs))
+    table = pd.DataFrame([*Parallel(n_jobs=arguments.processes)(jobs)])
     table.insert(0, "group", ["damaged"] * len(DAMAGES) + ["ward"] * len(RIGHT) + ["families"] * len(FAMILIES))
     table.to_csv(arguments.output, index=False)
 

@@ -255,6 +255,13 @@ def padded(frame: pd.DataFrame, last: bool = True) -> pd.DataFrame:
     return pd.concat([frame.assign(done=0), edge]).sort_values(["task", "patient", "day"], ignore_index=True)
 
 
+def with_totals(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add a row with the sum of rewards to each episode."""
+    total = frame.groupby(["task", "patient"], sort=False)["reward"].sum().to_numpy()
+    last = frame[frame["day"] == 14].assign(day=15, reward=total, state=lambda rows: rows["next_state"])
+    return pd.concat([frame, last]).sort_values(["task", "patient", "day"], ignore_index=True)
+
+
 def without_next(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
     return frame.drop(columns=["next_state", *names])
 
@@ -276,6 +283,7 @@ STOPS_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str
     "mixed, without an order": (lambda f: without_next(f.iloc[MIXED], "day"), {}, "name the column of their order"),
     "padded and terminated": (padded, {"terminated": "done"}, "all 120 last rows .* --terminated"),
     "padded": (padded, {}, "all 120 last rows .* same action and the reward 0"),
+    "totals": (with_totals, {}, "the sum of the earlier ones in 100% of episodes"),
     "reset rows": (lambda f: padded(f, last=False), {}, "all 120 first rows"),
     "truncated": (
         lambda f: f.assign(done=f["day"] == 14),

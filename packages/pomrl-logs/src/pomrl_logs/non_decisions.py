@@ -13,6 +13,9 @@ MIN_EPISODES = 10
 CHANCE = 1e-6
 """The largest probability of a reported pattern by chance."""
 
+MIN_SUMMED_SHARE = 0.95
+"""The smallest share of episodes whose last reward is the sum of the earlier ones."""
+
 MIN_PADDED_STATES = 3
 """The number of states from which constant endings with rewards are reported."""
 
@@ -24,6 +27,7 @@ def check_non_decisions(rows: Rows) -> Iterator[Finding]:
         yield from _check_padding(rows, np.append(change, True), "last")
         yield from _check_padding(rows, np.append(True, change), "first")
         yield from _check_truncation(rows)
+        yield from _check_sums(rows)
     elif rows.ended.any():
         yield from _check_padding(rows, rows.ended, "terminated")
 
@@ -88,6 +92,22 @@ def _check_truncation(rows: Rows) -> Iterator[Finding]:
         f"all {int(at_limit.sum())} episodes of the largest length, {int(length.max())} rows, are marked as terminated "
         f"({rows.label(int(at_limit.argmax()))}): if they were only cut off, leave these marks out",
     )
+
+
+def _check_sums(rows: Rows) -> Iterator[Finding]:
+    """Find last rows with the sum of an episode's rewards, as in exports with totals."""
+    starts = np.flatnonzero(np.append(True, rows.group[1:] != rows.group[:-1]))
+    length, last = np.diff(np.append(starts, len(rows.group))), np.append(starts[1:], len(rows.group)) - 1
+    total, final = np.add.reduceat(rows.reward, starts), rows.reward[last]
+    tested = (length > 2) & (total != final)
+    is_sum = np.isclose(total[tested], 2.0 * final[tested])
+    if tested.sum() >= MIN_EPISODES and is_sum.mean() >= MIN_SUMMED_SHARE:
+        row = int(last[tested][is_sum.argmax()])
+        yield Finding(
+            "padding",
+            f"the reward of the last row is the sum of the earlier ones in {is_sum.mean():.0%} of episodes "
+            f"({rows.label(row)}): leave out rows of totals",
+        )
 
 
 def _are_determined(rows: Rows, at_limit: Int[np.ndarray, " n"]) -> bool:
