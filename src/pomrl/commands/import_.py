@@ -18,7 +18,7 @@ from pomrl.store.merging import Merge
 def import_(
     file: Annotated[Path, "FILE.zip"], /, *, most: Annotated[float, "GB"] = archives.MAX_BYTES / 1e9, yes: bool = False
 ) -> None:
-    """Check an archive and merge its experiments into the stored ones, and add its study if you agree.
+    """Check an archive, and merge its experiments into the stored ones.
 
     Missing runs, tags and notes are added, and damaged files are restored. Nothing changes if the archive is damaged,
     or if its runs or package versions differ from stored ones (exit status 1). Files of a study are added to this
