@@ -81,7 +81,8 @@ def _name(row: pd.Series) -> str:
 
 
 def _row(name: str, row: pd.Series) -> list[str]:
-    gain = "" if pd.isna(row["advice"]) else f"{100 * row['advice']:.0f}"
+    is_hidden = row["behaviour"] == "hidden"  # what is possible does not know the hidden cause either
+    gain = "" if is_hidden or pd.isna(row["advice"]) else f"{100 * row['advice']:.0f}"
     rates = _rate(row["loses"], row["told"]), _rate(row["holds"], row["logs"])
     return [name, f"{row['logs']:,}", f"{row['told']:,}", *rates, gain]
 

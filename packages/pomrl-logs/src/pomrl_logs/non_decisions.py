@@ -74,7 +74,7 @@ def _is_usual(rows: Rows, edge: Bool[np.ndarray, " n"]) -> bool:
 
 
 def _check_truncation(rows: Rows) -> Iterator[Finding]:
-    """Find a largest length at which all episodes are marked as terminated.
+    """Find a largest length of all episodes marked as terminated.
 
     Ends determined by state and action are right.
     """
