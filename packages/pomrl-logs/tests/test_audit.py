@@ -277,6 +277,21 @@ STOPS_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str
         {},
         "'date', which falls in 100% of episodes .*add --time date",
     ),
+    "newest first, by other dates": (
+        lambda f: by_day(f.assign(at=[f"{day + 1:02d}-Nov-2024 08:30 AM" for day in f["day"]]), lambda day: -day),
+        {},
+        "add --time at",
+    ),
+    "newest first, a date missing": (
+        lambda f: by_day(f.assign(at=f["day"].map("2024-11-{:02d}".format).where(f["day"] != 3)), lambda day: -day),
+        {},
+        "add --time",
+    ),
+    "newest first, by weeks": (
+        lambda f: by_day(f.assign(week=f["day"].map("2024-W{:02d}".format)), lambda day: -day).drop(columns="day"),
+        {},
+        "'week', which falls in 100% of episodes",
+    ),
     "text order of numbers": (lambda f: by_day(f, lambda day: day.astype(str)), {}, "'day', which rises and falls"),
     "two exports": (lambda f: by_day(f, lambda day: day % 2 * 99 + day), {}, "'day', which rises and falls"),
     "mixed": (lambda f: without_next(f.iloc[MIXED]), {}, "add --time day"),
@@ -310,6 +325,21 @@ STOPS_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str
         {},
         "rank states and actions",
     ),
+    "another sign in three tasks": (
+        lambda f: f.assign(reward=np.where(f["task"].str[-1].astype(int) < 3, -1, 1) * f["reward"]),
+        {},
+        "rank states and actions",
+    ),
+    "several clinics without --task, one after another": (
+        lambda f: f.assign(
+            clinic=f.pop("task"),
+            state=swapped(f["state"], f["patient"] >= 10),
+            next_state=swapped(f["next_state"], f["patient"] >= 10),
+            ward=np.where(f["patient"] >= 10, "b", "a"),
+        ).sort_values("ward", kind="stable", ignore_index=True),
+        {},
+        "'ward' explains it: add --task ward",
+    ),
     "states recoded, later": (
         lambda f: f.assign(state=swapped(f["state"], later(f)), next_state=swapped(f["next_state"], later(f))),
         {},
@@ -333,6 +363,7 @@ RIGHT: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "tariffs in a column": lambda f: f.assign(
         reward=np.where(later(f), 1.3, 1.0) * f["reward"], tariff=np.where(later(f), "new", "old")
     ),
+    "prices rise a little": lambda f: f.assign(reward=np.where(later(f), 1.01, 1.0) * f["reward"].round()),
     "an age which rises": lambda f: f.assign(age=f["patient"] + f["day"] / 365),
 }
 

@@ -86,7 +86,7 @@ def is_deterministic(
     Rows that do not repeat must return to pairs often, because copies do.
     """
     returns = int((~repeated).sum()) - len(np.unique(pair[~repeated]))
-    has_returns = returns >= max(MIN_RETURNS, MIN_SHARE_OF_RETURNS * (~repeated).sum())
+    has_returns = returns >= max(MIN_RETURNS, MIN_SHARE_OF_RETURNS * int((~repeated).sum()))
     return has_returns and np.unique(np.stack([pair, outcome]), axis=1).shape[1] == len(np.unique(pair))
 
 

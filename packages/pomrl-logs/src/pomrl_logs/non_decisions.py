@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool
 
 from pomrl_logs.findings import Finding, Rows
 
@@ -70,7 +70,7 @@ def _is_usual(rows: Rows, edge: Bool[np.ndarray, " n"]) -> bool:
         return True
     tried, same = (np.bincount(inner, weights, len(rows.states)) for weights in (None, is_same.astype(float)))
     chance = (same + 1.0) / (tried + 1.0)
-    return float(np.log(chance[state]).sum()) > np.log(CHANCE)
+    return float(np.log(chance[state]).sum()) > float(np.log(CHANCE))
 
 
 def _check_truncation(rows: Rows) -> Iterator[Finding]:
@@ -110,6 +110,6 @@ def _check_sums(rows: Rows) -> Iterator[Finding]:
         )
 
 
-def _are_determined(rows: Rows, at_limit: Int[np.ndarray, " n"]) -> bool:
+def _are_determined(rows: Rows, at_limit: Bool[np.ndarray, " n"]) -> bool:
     pair = rows.state * (int(rows.action.max()) + 1) + rows.action
     return bool(np.isin(pair[at_limit], pair[~rows.ended]).mean() < 0.1)

@@ -20,11 +20,23 @@ MAX_DESCENTS = 0.25
 MIN_STEPS = 10
 """The smallest number of steps within episodes for a check."""
 
-DATE_FORMATS = ("ISO8601", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d/%m/%Y", "%d/%m/%Y %H:%M", "%m/%d/%Y", "%m/%d/%Y %H:%M")
+DAYS = (
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y"),
+    *("%d-%b-%Y", "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y"),
+)
+"""The recognised formats of days, beside ISO 8601."""
+
+DATE_FORMATS = ("ISO8601", *(day + clock for day in DAYS for clock in ("", " %H:%M", " %H:%M:%S", " %I:%M %p")))
 """The recognised formats of dates."""
+
+MAX_MISSING_SHARE = 0.2
+"""The largest share of missing values of a column of order."""
 
 CLOCK_FORMATS = ("%H:%M", "%H:%M:%S")
 """The recognised formats of times of the day."""
+
+MAX_DIGITS = 15
+"""The largest number of digits of a name, all of which a float keeps."""
 
 MIXED_P = 1e-3
 """The p-value from which next rows seem independent of rows."""
@@ -61,7 +73,10 @@ def check_order(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Find
 def _candidate(rows: Rows, steps: Int[np.ndarray, " k"], name: str, column: "pd.Series") -> _Candidate | None:
     dates = read_dates(column)
     values = _numbers(column) if dates is None else dates
-    if values is None or np.isnan(values).any() or _is_row_number(values, rows):
+    if values is None or np.isnan(values).mean() > MAX_MISSING_SHARE or _is_row_number(values, rows):
+        return None
+    steps = steps[~np.isnan(values[steps + 1] - values[steps])]
+    if len(steps) < MIN_STEPS:
         return None
     change, group = values[steps + 1] - values[steps], rows.group[steps]
     if dates is not None:  # several rows may have one date
@@ -75,24 +90,39 @@ def _candidate(rows: Rows, steps: Int[np.ndarray, " k"], name: str, column: "pd.
 
 
 def _numbers(column: "pd.Series") -> Float[np.ndarray, " n"] | None:
-    is_number = as_numbers(column.iloc[:MIN_STEPS]) is not None
-    return as_numbers(column) if is_number else read_dates(column, CLOCK_FORMATS)
+    """Read numbers, times of the day, or the digits of names of one form, such as `2024-W07`."""
+    if as_numbers(column.iloc[:MIN_STEPS]) is not None:
+        return as_numbers(column)
+    clock = read_dates(column, CLOCK_FORMATS)
+    return _digits(column) if clock is None else clock
+
+
+def _digits(column: "pd.Series") -> Float[np.ndarray, " n"] | None:
+    text = column.dropna().astype(str)
+    is_one_form = text.str.replace(r"\d+", "0", regex=True).nunique() == 1
+    digits = text.str.replace(r"\D+", "", regex=True)
+    if not is_one_form or not digits.str.len().between(1, MAX_DIGITS).all():
+        return None
+    return digits.astype(float).reindex(column.index).to_numpy(float)
 
 
 def read_dates(column: "pd.Series", formats: Sequence[str] = DATE_FORMATS) -> Float[np.ndarray, " n"] | None:
-    """Convert dates, also with the day or the month first; None if any value is no date."""
+    """Convert dates, also with the day or the month first, NaN if missing; None if any value is no date."""
     try:
         codes, distinct = pd.factorize(column)
     except TypeError:
         return None
     values = pd.Series(np.asarray(distinct, object))
-    if (codes < 0).any() or pd.to_numeric(values, errors="coerce").notna().any():
+    if not len(values) or pd.to_numeric(values, errors="coerce").notna().any():
         return None
     for form in formats:
-        times = pd.to_datetime(values, errors="coerce", format=form, utc=True)
-        if times.notna().all():
-            return times.astype("int64").to_numpy(float)[codes]
+        if _parse(values.iloc[:MIN_STEPS], form).notna().all() and (times := _parse(values, form)).notna().all():
+            return np.append(times.astype("int64").to_numpy(float), np.nan)[codes]
     return None
+
+
+def _parse(values: "pd.Series", form: str) -> "pd.Series":
+    return pd.to_datetime(values, errors="coerce", format=form, utc=True)
 
 
 def _orders_rows(

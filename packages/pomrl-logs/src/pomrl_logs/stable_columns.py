@@ -33,6 +33,12 @@ MIXED_SHARE = 0.5
 MAX_TASK_RATIO = 10.0
 """The largest ratio of the spreads of rewards between tasks."""
 
+MIN_OPPOSED_SHARE = 0.5
+"""The share of other tasks with the opposite order of rewards from which a task has another sign."""
+
+MIN_RELATIVE_CHANGE = 0.1
+"""The smallest mean change of rewards of equal transitions that counts, in their standard deviations."""
+
 MAX_LATER_RATIO = 4.0
 """The largest ratio of the spreads of rewards between earlier and later rows."""
 
@@ -61,10 +67,9 @@ def check_units(rows: Rows) -> Iterator[Finding]:
     """Find rewards in two units, and tasks with another unit or sign than all others."""
     yield from _check_mixed_units(rows)
     means = _pair_means(rows, rows.task)
-    for task in np.unique(rows.task):
-        scale = _compare(means, task)
-        what = _task_fault(scale) if scale else ""
-        if what:
+    opposed_shares = _opposed_shares(means)
+    for task in sorted(np.unique(rows.task).tolist(), key=lambda task: -opposed_shares.get(task, 0.0)):
+        if what := _task_fault(_compare(means, task), opposed_shares.get(task, 0.0)):
             row = int((rows.task == task).argmax())
             yield Finding(
                 "units",
@@ -97,9 +102,32 @@ def _cluster_ratio(sizes: Float[np.ndarray, " n"]) -> float:
     return float(np.median(sizes[split:]) - np.median(sizes[:split])) if is_apart else 0.0
 
 
-def _task_fault(scale: _Scale) -> str:
-    if scale.z < -MIN_Z and scale.is_negative:
+def _opposed_shares(means: "pd.DataFrame") -> dict[int, float]:
+    """Return the share of other tasks whose mean rewards have the opposite order and sign, by task.
+
+    The median of the other tasks would hide a sign that several tasks have.
+    """
+    table = means.pivot_table(index="part", columns="pair", values="mean")
+    known, values = table.notna().to_numpy(float), table.fillna(0.0).to_numpy()
+    order = table.rank(axis=1)
+    ranks = order.sub(order.mean(axis=1), axis=0).fillna(0.0).to_numpy()
+    shared = known @ known.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = ranks @ ranks.T / np.sqrt((ranks**2 @ known.T) * (known @ (ranks**2).T))
+        z = np.arctanh(np.clip(correlation, -0.999, 0.999)) * np.sqrt(shared - 3.0)
+        own = values @ known.T / shared
+        deviation = table.std(axis=1, ddof=0).fillna(0.0).to_numpy()
+        is_negative = np.abs(own + own.T) <= np.abs(own - own.T) + 0.5 * deviation
+        is_opposed = (shared >= MIN_PAIRS) & (z < -MIN_Z) & is_negative
+        shares = is_opposed.sum(1) / ((shared >= MIN_PAIRS).sum(1) - 1)
+    return dict(zip(table.index.astype(int), np.nan_to_num(shares).tolist(), strict=True))
+
+
+def _task_fault(scale: _Scale | None, opposed_share: float) -> str:
+    if opposed_share >= MIN_OPPOSED_SHARE:
         return "rank states and actions against those"
+    if scale is None:
+        return ""
     if scale.correlation > MIN_RANK_CORRELATION and not 1 / MAX_TASK_RATIO < scale.ratio < MAX_TASK_RATIO:
         return f"are {scale.ratio:.3g} times as large as those"
     return ""
@@ -127,8 +155,13 @@ def check_drift(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Find
         if fault := _later_fault(_compare(_pair_means(rows, later), 1)):
             yield _units_finding(rows, fault, row)
         elif is_relevant(course, 2 * len(orders)):
-            yield _drift_finding(rows, "equal states and actions lead elsewhere", course, row)
-        elif is_relevant(reward, 2 * len(orders)) and not _is_explained(later, paid, transition, columns):
+            cause = _find_cause(later, rows.following, pair, columns)
+            yield _drift_finding(rows, "equal states and actions lead elsewhere", course, row, cause)
+        elif (
+            is_relevant(reward, 2 * len(orders))
+            and _relative_change(rows.reward, later, transition) >= MIN_RELATIVE_CHANGE
+            and not _find_cause(later, paid, transition, columns)
+        ):
             yield _drift_finding(rows, "equal transitions pay otherwise", reward, row)
 
 
@@ -182,27 +215,44 @@ def _units_finding(rows: Rows, fault: str, row: int) -> Finding:
     )
 
 
-def _drift_finding(rows: Rows, what: str, outcome: Association, row: int) -> Finding:
+def _drift_finding(rows: Rows, what: str, outcome: Association, row: int, cause: str | None = None) -> Finding:
+    state = rows.columns["state"]
+    remedy = "use the same codes in all rows, add the cause to --state {state}, or leave out the rows before the change"
+    if cause:
+        remedy = f"the column {cause!r} explains it: add --task {cause}, or --state {state},{cause}"
     return Finding(
         "drift",
         f"{what} in the later half of each task's rows (Cramér's V = {outcome.effect:.2f}; from about "
-        f"{rows.label(row)} on): use the same codes in all rows, add the cause to --state {rows.columns['state']}, or "
-        "leave out the rows before the change",
+        f"{rows.label(row)} on): {remedy.format(state=state)}",
     )
 
 
-def _is_explained(
+def _relative_change(
+    reward: Float[np.ndarray, " n"], later: Int[np.ndarray, " n"], transition: Int[np.ndarray, " n"]
+) -> float:
+    """Return the mean change of rewards of equal transitions, in standard deviations of rewards."""
+    key = np.unique(transition, return_inverse=True)[1]
+    counts, sums = (
+        np.stack([np.bincount(key, values * (later == half)) for half in (0, 1)]) for values in (1.0, reward)
+    )
+    weight = counts.min(0)
+    means = sums / np.maximum(counts, 1.0)
+    change = (weight * np.abs(means[1] - means[0])).sum() / max(weight.sum(), 1.0)
+    return float(change / max(reward.std(), np.finfo(float).tiny))
+
+
+def _find_cause(
     later: Int[np.ndarray, " n"],
-    paid: Int[np.ndarray, " n"],
-    transition: Int[np.ndarray, " n"],
+    outcome: Int[np.ndarray, " n"],
+    stratum: Int[np.ndarray, " n"],
     columns: Mapping[str, "pd.Series"],
-) -> bool:
-    """Return whether a column of few values, such as a tariff, explains the change of rewards."""
-    for column in columns.values():
+) -> str | None:
+    """Return the first column of few values, such as a tariff, with which no change is left."""
+    for name, column in columns.items():
         codes, values = pd.factorize(column.map(str))
-        if 1 < len(values) <= MAX_LEVELS and not is_relevant(associate(later, paid, _code(transition, codes)), 2):
-            return True
-    return False
+        if 1 < len(values) <= MAX_LEVELS and not is_relevant(associate(later, outcome, _code(stratum, codes)), 2):
+            return name
+    return None
 
 
 def _pair_means(rows: Rows, part: Int[np.ndarray, " n"]) -> "pd.DataFrame":
