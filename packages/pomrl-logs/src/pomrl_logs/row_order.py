@@ -36,7 +36,7 @@ CLOCK_FORMATS = ("%H:%M", "%H:%M:%S")
 """The recognised formats of times of the day."""
 
 MAX_DIGITS = 15
-"""The largest number of digits of a name, all of which a float keeps."""
+"""The largest number of digits of a name; a float keeps them all."""
 
 MIXED_P = 1e-3
 """The p-value from which next rows seem independent of rows."""

@@ -247,7 +247,7 @@ def _find_cause(
     stratum: Int[np.ndarray, " n"],
     columns: Mapping[str, "pd.Series"],
 ) -> str | None:
-    """Return the first column of few values, such as a tariff, with which no change is left."""
+    """Return a column of few values, such as a tariff, explaining the change; None without one."""
     for name, column in columns.items():
         codes, values = pd.factorize(column.map(str))
         if 1 < len(values) <= MAX_LEVELS and not is_relevant(associate(later, outcome, _code(stratum, codes)), 2):
