@@ -89,6 +89,15 @@ def test_damage_is_mended_from_an_archive(name: str, change: str, rows: pd.DataF
     assert kept.table().equals(rows)
 
 
+def test_damage_that_an_archive_cannot_mend_is_named(rows: pd.DataFrame, tmp_path: Path) -> None:
+    path, kept = archive_of(rows, 200, tmp_path / "short.zip"), stored(rows, N_RUNS)
+    for block in kept.blocks():
+        flip(kept.folder / block.name)
+    status, out, err = call(import_, str(path))
+    assert (status, out) == (0, f"{kept.folder}: 1 damaged block restored\n")
+    assert "the archive lacks runs of 2 damaged blocks; pomrl run computes them again" in err
+
+
 def test_runs_that_differ_are_refused_and_nothing_changes(rows: pd.DataFrame, tmp_path: Path) -> None:
     other = rows.assign(planning_loss=rows["planning_loss"] + (rows["run"] == 3))
     path, before = archive_of(other, N_RUNS, tmp_path / "other.zip", ["theirs"]), content(kept := stored(rows, 20))

@@ -112,7 +112,7 @@ def test_gains_do_not_depend_on_names_of_ends():
 
 
 def test_gains_are_those_of_the_states_in_which_episodes_start():
-    """From state 0, any action leads to state 1, in which the second action pays 1."""
+    """The world goes from state 0 to state 1, where the second action pays 1."""
     rows = [
         (episode, state, action, float(state and action), 1)
         for episode in range(40)

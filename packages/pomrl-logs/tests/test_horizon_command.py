@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from test_audit import visits
+from clinic_logs import visits
 
 from pomrl.commands import main
 from pomrl_logs import logs

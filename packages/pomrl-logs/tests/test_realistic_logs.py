@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_audit import S, visits
+from clinic_logs import S, visits
 from test_horizon_command import horizon
 
 from pomrl_logs import horizon_report

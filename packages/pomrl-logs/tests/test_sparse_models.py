@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from test_audit import GAMMA, read, visits
+from clinic_logs import GAMMA, read, visits
 
 import pomrl_logs
 from pomrl_logs import logs

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.review import compare_revisions, parse_range
@@ -12,20 +12,10 @@ from pomrl.commands.terminal import print_frame, printable
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.sources import PUBLISHED, Sources
-from pomrl.results.comparison import (
-    Pair,
-    differences,
-    effects,
-    group_pairs,
-    nearest,
-    same_problem,
-)
+from pomrl.results.comparison import Pair, differences, effects, group_pairs, nearest, same_problem
 from pomrl.results.result import Result
 from pomrl.results.selection import PREVIOUS, resolve
 from pomrl.results.tables import markdown_text
-
-if TYPE_CHECKING:  # slow to import
-    pass
 
 MAX_LINE_CHARACTERS = 78
 """The maximum length of a line."""

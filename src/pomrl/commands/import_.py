@@ -60,6 +60,9 @@ def _print_changes(merges: Sequence[Merge]) -> str:
         print(printable(str(merge.stored.folder)))
     for merge in extended:
         print(printable(f"{merge.stored.folder}: {', '.join(merge.changes())}"))
+    for merge in (merge for merge in merges if merge.damaged):
+        n_blocks = number_of(len(merge.damaged), "damaged block")
+        warn(f"{merge.stored.folder}: the archive lacks runs of {n_blocks}; pomrl run computes them again")
     n_same = len(merges) - len(added) - len(extended)
     counts = f"{number_of(len(added), 'experiment')} added, {len(extended):,} changed, {n_same:,} stored already"
     return counts if added or extended else ""

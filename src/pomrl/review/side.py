@@ -153,17 +153,17 @@ class WorkingSweeps:
             for setting in self._find_settings((study, sweep, variant))
         ]
 
-    def _claims(self, sweeps: Mapping[str, Sequence[str]]) -> Iterator[tuple[Study, Any]]:
+    def _claims(self, by_study: Mapping[str, Sequence[str]]) -> Iterator[tuple[Study, Any]]:
         """Yield the claims about sweeps of studies, by variant; no sweeps stand for all."""
-        for study in (study for study in self.studies() if study.name in sweeps):
-            names = {*sweeps[study.name]}
+        for study in (study for study in self.studies() if study.name in by_study):
+            names = {*by_study[study.name]}
             claims = [claim for claim in claims_of(study) if claim.sweeps and ({*claim.sweeps} & names or not names)]
             for variant in study.variants if claims else ():
                 yield study, study_claims.basis(study, claims, variant)
 
-    def _judge(self, sweeps: Mapping[str, Sequence[str]], runs: int) -> Iterator[tuple[str, str]]:
+    def _judge(self, by_study: Mapping[str, Sequence[str]], runs: int) -> Iterator[tuple[str, str]]:
         """Compute and judge the claims about sweeps of studies, on this number of runs."""
-        for study, basis in self._claims(sweeps):
+        for study, basis in self._claims(by_study):
             _compute(chain.from_iterable(map(basis.requests, basis.claims)), runs)
             for outcome in study_claims.judge_variant(study, basis, _FirstRuns(max_runs=runs)):
                 if outcome.parts:

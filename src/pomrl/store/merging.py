@@ -27,6 +27,8 @@ class Merge:
     """The imported blocks to add."""
     covered: Sequence[StoredBlock]
     """The stored blocks that they replace: shorter or damaged ones."""
+    damaged: Sequence[StoredBlock]
+    """The damaged stored blocks that stay, because the archive has not all of their runs."""
     others: Sequence[str]
     """The names of other files to add."""
 
@@ -41,15 +43,15 @@ class Merge:
 
     def changes(self) -> list[str]:
         """Describe the changes; none if everything is stored."""
-        damaged = {*self.covered} - {*self.sound}
-        stored_runs = _runs([*self.sound, *damaged])
+        restored = {*self.covered} - {*self.sound}
+        stored_runs = _runs([*self.sound, *restored])
         n_added = len(_runs(self.blocks) - stored_runs)
         tags = [tag for tag in map(tag_of, self.others) if tag is not None]
         is_counted = any(name.startswith("runs-") for name in self.others)
         n_notes = sum(name.startswith(NOTE) for name in self.others)
         changes = {
             f"{number_of(n_added, 'run')} added to {len(stored_runs):,} stored": n_added,
-            f"{number_of(len(damaged), 'damaged block')} restored": damaged,
+            f"{number_of(len(restored), 'damaged block')} restored": restored,
             "number of complete runs restored": is_counted and not n_added,
             "description restored": DESCRIPTION in self.others,
             **{f"tag {tag} added": True for tag in sorted(tags)},
@@ -72,8 +74,9 @@ def plan_merge(imported: StoredExperiment, stored: StoredExperiment) -> Merge:
     _check_shared_runs(imported, stored, sound)
     blocks = [block for block in imported.blocks() if not any(_covers(old, block) for old in sound)]
     covered = [old for old in stored.files() if any(_covers(block, old) for block in blocks)]
+    damaged = [old for old in stored.files() if old not in [*sound, *covered]]
     is_new = not stored.is_there()
-    return Merge(imported, stored, is_new, sound, blocks, covered, _find_other_files(imported, stored))
+    return Merge(imported, stored, is_new, sound, blocks, covered, damaged, _find_other_files(imported, stored))
 
 
 def _check_versions(imported: StoredExperiment, stored: StoredExperiment) -> None:

@@ -9,7 +9,7 @@ from jaxtyping import Int
 
 from pomrl_logs.association import MAX_TESTED_ROWS, Association, associate, is_relevant
 from pomrl_logs.findings import Finding, Rows
-from pomrl_logs.table_columns import as_numbers, assign_bins
+from pomrl_logs.numeric_columns import as_numbers, assign_bins
 
 MAX_LEVELS = 8
 """The largest number of distinct values of a numeric column tested without bins."""

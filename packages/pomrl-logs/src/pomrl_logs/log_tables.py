@@ -13,6 +13,7 @@ from jaxtyping import Bool, Int
 from pomrl.planning import END
 from pomrl_logs import audit
 from pomrl_logs.amounts import Unit
+from pomrl_logs.column_roles import ColumnNames, ColumnRoles, name_list, resolve_roles
 from pomrl_logs.date_forms import check_form
 from pomrl_logs.duplicates import are_copies, find_copies, is_deterministic, number_of_copy
 from pomrl_logs.findings import KINDS, Finding, LogWarning, Rows
@@ -21,7 +22,7 @@ from pomrl_logs.log_transitions import Combined, Transitions, read_transitions
 from pomrl_logs.logs import Log
 from pomrl_logs.missing_codes import check_codes
 from pomrl_logs.reward_columns import describe_rewards
-from pomrl_logs.table_columns import WHOLE_NUMBER, ColumnNames, ColumnRoles, LogTable, name_list, resolve_roles
+from pomrl_logs.table_columns import WHOLE_NUMBER, LogTable
 
 COLUMNS = ("task", "state", "action", "reward", "next_state")
 """The default columns of a log, in the order of the arguments of `from_log`."""

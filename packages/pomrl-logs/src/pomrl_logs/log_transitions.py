@@ -7,8 +7,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pomrl.planning import END
+from pomrl_logs.column_roles import ColumnRoles, name_list
 from pomrl_logs.findings import Finding, Rows
-from pomrl_logs.table_columns import ColumnRoles, LogTable, name_list
+from pomrl_logs.table_columns import LogTable
 
 MAX_REWARD = 1e100
 """The upper limit of the largest absolute reward; its inverse is the lower limit."""

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from pomrl_logs.association import MIN_ROWS, associate
 from pomrl_logs.findings import Finding, Rows
-from pomrl_logs.table_columns import as_numbers
+from pomrl_logs.numeric_columns import as_numbers
 
 ORDERED_SHARE = 0.95
 """The smallest share of episodes ordered by a column of order."""

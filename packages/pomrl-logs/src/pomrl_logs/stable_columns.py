@@ -9,8 +9,8 @@ from jaxtyping import Float, Int
 
 from pomrl_logs.association import MAX_TESTED_ROWS, Association, associate, is_relevant
 from pomrl_logs.findings import Finding, Rows
+from pomrl_logs.numeric_columns import assign_bins
 from pomrl_logs.row_order import read_dates
-from pomrl_logs.table_columns import assign_bins
 
 MIN_PAIR_ROWS = 5
 """The smallest number of rows of a compared mean reward."""

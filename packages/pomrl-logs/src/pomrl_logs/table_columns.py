@@ -1,10 +1,9 @@
-"""Read columns of a table of transitions: roles, numbers, names and times."""
+"""Read the columns of a table of transitions: names, numbers, flags and times."""
 
 import re
 import unicodedata
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Number
 from typing import Any
@@ -15,122 +14,9 @@ from jaxtyping import Bool, Float, Int
 
 from pomrl_logs.date_forms import AmbiguousDateError, find_form, to_times
 from pomrl_logs.findings import Finding
-from pomrl_logs.log_files import TableSource, as_text, missing_column_error
+from pomrl_logs.log_files import TableSource, as_text
 from pomrl_logs.number_forms import AmbiguousNumberError, Mark, decimal_mark, to_numbers
-
-
-def as_numbers(values: "pd.Series", date_form: str | None = None) -> Float[np.ndarray, " n"] | None:
-    """Convert numbers or times to floats; None if any value is neither."""
-    values = values.astype(object).where(values.astype(object) != "", None)
-    numbers = pd.to_numeric(values, errors="coerce")
-    if (numbers.isna() & values.notna()).any():
-        numbers = to_times(values, date_form)
-        if (numbers.isna() & values.notna()).any():
-            return None
-        return np.where(numbers.isna(), np.nan, _microseconds(numbers))
-    return numbers.to_numpy(float, na_value=np.nan)
-
-
-def _microseconds(times: "pd.Series") -> Float[np.ndarray, " n"]:
-    """Return times in the same unit for all columns; pandas takes the unit of each from its values."""
-    counts, unit = times.astype("int64").to_numpy(), times.dt.unit
-    if unit == "ns":  # whole microseconds stay exact
-        return counts // 1_000 + counts % 1_000 / 1_000.0
-    return counts * {"s": 1e6, "ms": 1e3, "us": 1.0}[unit]
-
-
-def assign_bins(values: Float[np.ndarray, " n"], count: int) -> Int[np.ndarray, " n"]:
-    """Return the bin of each number, with bins of about equal size."""
-    return np.searchsorted(bin_edges(values, count), values, side="right")
-
-
-def bin_edges(values: Float[np.ndarray, " n"], count: int) -> Float[np.ndarray, " k"]:
-    """Return the inner edges of bins of about equal size."""
-    return np.unique(np.quantile(values, np.arange(1, count) / count, method="higher")) if len(values) else np.empty(0)
-
-
-ColumnNames = str | Sequence[str]
-"""The name of a column, or the names of combined columns."""
-
-
-@dataclass(frozen=True)
-class ColumnRoles:
-    """The names of columns by role, as in `from_log`."""
-
-    task: str | None = None
-    state: ColumnNames = "state"
-    action: ColumnNames = "action"
-    reward: str | None = None
-    next_state: ColumnNames | None = None
-    cost: str | None = None
-    terminated: str | None = None
-    episode: str | None = None
-    time: str | None = None
-    weight: str | None = None
-
-    def named(self) -> list[str]:
-        """Return all columns with a role, including default columns."""
-        return replace(self, task=self.task or "task", next_state=self.next_state or "next_state").columns
-
-    @property
-    def value(self) -> str:
-        return self.cost or self.reward or "reward"
-
-    @property
-    def columns(self) -> list[str]:
-        single = (self.task, self.value, self.terminated, self.episode, self.time, self.weight)
-        names = [*name_list(self.state), *name_list(self.action), *name_list(self.next_state), *single]
-        return [name for name in names if name is not None]
-
-
-def name_list(names: ColumnNames | None) -> list[str]:
-    """Convert one or several names of columns to a list."""
-    if names is None:
-        return []
-    if not isinstance(names, str | Sequence) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"a column must be given by its name as text, such as '0', got {names!r}")
-    return [names] if isinstance(names, str) else list(names)
-
-
-def resolve_roles(roles: ColumnRoles, columns: Sequence[str], where: str) -> tuple[ColumnRoles, list[Finding]]:
-    """Add default columns to the roles, and report a missing task column.
-
-    ValueError for a missing column, one with two roles, or both rewards and costs.
-    """
-    if roles.cost is not None and roles.reward is not None:
-        raise ValueError("a log must have either rewards or costs, got both --reward and --cost")
-    task = roles.task or ("task" if "task" in columns else None)
-    following = roles.next_state or ("next_state" if "next_state" in columns else None)
-    if following is None and roles.episode is None and roles.time is None and roles.terminated is None:
-        error = missing_column_error("next_state", columns, where)
-        raise ValueError(f"{error}; add --next-state COLUMN, or the order of rows with --episode COLUMN --time COLUMN")
-    if roles.weight and (roles.episode or roles.time):
-        raise ValueError("--weight must stand without --episode and --time, as counts have no order")
-    resolved = replace(roles, task=task, next_state=following)
-    named = resolved.columns
-    if len(set(named)) < len(named):
-        twice = next(name for name in named if named.count(name) > 1)
-        raise ValueError(f"each column must have one role, got {twice!r} for two roles")
-    for name in named:
-        if columns.count(name) != 1:
-            raise missing_column_error(name, columns, where)
-    unused = next((name for name in columns if name.lower() in COUNTS and name not in named), None)
-    weight = f"the column {unused!r} is not used; if it counts equal transitions, add --weight {unused}"
-    return resolved, [
-        *([] if task else [_task_finding(columns)]),
-        *([Finding("weight", weight)] if unused else []),
-    ]
-
-
-COUNTS = ("count", "counts", "n", "freq", "frequency", "weight", "weights")
-"""Names of columns that may count transitions, in lower case."""
-
-
-def _task_finding(columns: Sequence[str]) -> Finding:
-    near = get_close_matches("task", columns, 1, 0.7)
-    hint = f"; select one with --task {near[0]}" if near else ""
-    return Finding("task", f"no column 'task', so all rows belong to one task{hint}")
-
+from pomrl_logs.numeric_columns import as_numbers, bin_edges
 
 WHOLE_NUMBER = re.compile(r"[+-]?\d+(\.0+)?")
 
