@@ -136,14 +136,14 @@ RIGHT: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "tariffs in a column": lambda f: f.assign(
         reward=np.where(later(f), 1.3, 1.0) * f["reward"], tariff=np.where(later(f), "new", "old")
     ),
-    "prices rise a little": lambda f: f.assign(reward=np.where(later(f), 1.01, 1.0) * f["reward"].round()),
+    "prices rise a little": lambda f: f.assign(reward=np.where(f["patient"] >= 30, 1.05, 1.0) * f["reward"]),
     "an age which rises": lambda f: f.assign(age=f["patient"] + f["day"] / 365),
 }
 
 
 @pytest.mark.parametrize("kind", RIGHT)
 def test_right_logs_of_many_prices_and_codes_pass(kind: str):
-    assert read(RIGHT[kind](visits(0)), **EPISODES).findings == ()
+    assert read(RIGHT[kind](visits(0, 900)), **EPISODES).findings == ()
 
 
 def test_a_column_which_orders_all_episodes_is_a_note():
