@@ -14,10 +14,12 @@ pytestmark = pytest.mark.usefixtures("here")
 
 MODULE = """
 import itertools
+import os
 import numpy as np
 from pomrl.components import ModelEstimator
 
 COUNTER = itertools.count(1)
+MEMORY = {}
 
 WEIGHTS = {
     "field": lambda P: np.full((len(P), 1, 1, 1), 0.5),
@@ -25,6 +27,10 @@ WEIGHTS = {
     "constant seed": lambda P: np.random.default_rng(0).random((len(P), 1, 1, 1)),
     "counter": lambda P: 1.0 / next(COUNTER),
     "average": lambda P: P[:, :, :, 0].mean(),
+    "order of a set": lambda P: 1.0 / (1 + [*set(map(str, range(1000)))].index("0")),
+    "memory of draws": lambda P: MEMORY.setdefault("draw", np.random.random()),
+    "process": lambda P: 1.0 / os.getpid(),
+    "printed": lambda P: print("a line") or 0.5,
 }
 
 
@@ -59,6 +65,9 @@ def tables() -> list[StoredExperiment]:
         ("counter", "keep no state between calls, and draw only from the given generators"),
         ("constant seed", "compute each run (first axis) only from its own numbers"),
         ("average", "compute each run (first axis) only from its own numbers"),
+        ("order of a set", "use no order of a set, hash of text, time, or number of a process"),
+        ("memory of draws", "use no order of a set, hash of text, time, or number of a process"),
+        ("process", "use no order of a set, hash of text, time, or number of a process"),
     ],
 )
 @pytest.mark.parametrize("n_runs", [3, 203])
@@ -71,6 +80,10 @@ def test_an_irreproducible_component_is_refused_with_its_remedy(
     assert "first_used.Mine" in line
     assert remedy in line
     assert not tables()
+
+
+def test_a_reproducible_component_may_print(mine: tuple[str, ...]) -> None:
+    assert call(run, *mine, "estimator.weight=printed", "runs=3", *SMALL)[0] == 0
 
 
 def test_runs_computed_one_by_one_are_compared_too(mine: tuple[str, ...]) -> None:

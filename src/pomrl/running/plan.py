@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from math import ceil, inf
+from typing import Any
 
 from pomrl import store
 from pomrl.configuration.composed import ConfigError, number_of
@@ -204,13 +205,12 @@ class BlockPart:
 
 def is_foreign(problem: Problem, method: Method) -> bool:
     """Return whether any component is defined outside the packages of pomrl."""
-    return bool(foreign_classes(problem, method))
+    return bool(foreign_components(problem, method))
 
 
-def foreign_classes(problem: Problem, method: Method) -> list[type]:
-    """List the classes of components defined outside the packages of pomrl."""
-    classes = map(type, components(problem, method).values())
-    return [cls for cls in classes if not is_ours(cls.__module__)]
+def foreign_components(problem: Problem, method: Method) -> list[Any]:
+    """List the components defined outside the packages of pomrl."""
+    return [component for component in components(problem, method).values() if not is_ours(type(component).__module__)]
 
 
 def is_first_use(problem: Problem, method: Method, block: range) -> bool:

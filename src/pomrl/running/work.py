@@ -105,12 +105,12 @@ def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None])
 
 
 def simulate(
-    piece: BlockPart, versions: "Versions", runs_at_a_time: int | None = None
+    piece: BlockPart, versions: "Versions", runs_at_a_time: int | None = None, *, is_new: bool = True
 ) -> tuple[range, range, Outcomes]:
     """Simulate a part; return its block, its runs and each method's outcome.
 
-    By default `runs_at_a_time` follows from `MAX_BYTES`; it changes no result. ExecutionError if this process has other
-    versions.
+    By default `runs_at_a_time` follows from `MAX_BYTES`; it changes no result. If the runs are new, user-defined
+    components show that they are reproducible. ExecutionError if this process has other versions.
     """
     import pandas as pd
 
@@ -125,7 +125,7 @@ def simulate(
                 for method_tables, table in zip(tables_by_method, new_tables, strict=True):
                     method_tables.append(table)
             whole = [pd.concat(method_tables, ignore_index=True) for method_tables in tables_by_method]
-            if runs.stop == piece.block.stop:  # one part of a block is enough
+            if is_new and runs.stop == piece.block.stop:  # one part of a block is enough
                 _check_first_uses(piece, whole)
         return (
             piece.block,
@@ -137,16 +137,18 @@ def simulate(
             return piece.block, runs, dict.fromkeys(piece.methods, _failure(error))
         outcomes: dict[str, bytes | Failure] = {}
         for signature, method in piece.methods.items():
-            outcomes |= simulate(replace(piece, methods={signature: method}), versions, runs_at_a_time)[-1]
+            single = replace(piece, methods={signature: method})
+            outcomes |= simulate(single, versions, runs_at_a_time, is_new=is_new)[-1]
         return piece.block, runs, outcomes
 
 
 def _check_first_uses(piece: BlockPart, tables_by_method: Sequence[Any]) -> None:
-    from pomrl.running.first_use import check_first_use  # here, because few experiments need it
+    pairs = zip(piece.methods.values(), tables_by_method, strict=True)
+    first_uses = [(method, table) for method, table in pairs if is_first_use(piece.problem, method, piece.block)]
+    if first_uses:
+        from pomrl.running.first_use import check_first_uses  # here, because few experiments need it
 
-    for method, table in zip(piece.methods.values(), tables_by_method, strict=True):
-        if is_first_use(piece.problem, method, piece.block):
-            check_first_use(piece.problem, method, table)
+        check_first_uses(piece.problem, first_uses)
 
 
 def _failure(error: BaseException) -> Failure:
@@ -268,7 +270,8 @@ def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Expe
     if store.signature(experiment) != stored.signature:
         raise StoreError("the signature differs under the present code")
     piece = BlockPart(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
-    _, _, outcomes = simulate(piece, Versions.current([experiment]), experiment.execution.runs_at_a_time)
+    versions, size = Versions.current([experiment]), experiment.execution.runs_at_a_time
+    _, _, outcomes = simulate(piece, versions, size, is_new=False)
     outcome = outcomes[stored.signature]
     if isinstance(outcome, Failure):
         raise StoreError(outcome.reason)
