@@ -1,5 +1,6 @@
 """What is composed fast is what Hydra composes, whatever was composed before it and whatever happened to the files."""
 
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -121,7 +122,9 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
         ("+estimator._args_=[1]", "estimator._args_: a component is made from its fields alone; remove this key"),
         ("sigma.x=1", "sigma={'x': 1}: Input should be a valid number"),
         ("sigma=1,2", "sigma=1,2: several values need a sweep; add -m"),
-        ("sigma=???", "Missing mandatory value: sigma"),
+        ("sigma=???", "sigma: Missing mandatory value: sigma$"),
+        ("sigma='${oc.env:NO_SUCH_NAME}'", "sigma: Environment variable 'NO_SUCH_NAME' not found$"),
+        ("sigma='${sigma}'", "sigma: Recursive interpolation detected$"),
         ("estimator=adapomrl", r"estimator=adapomrl: unknown option \(did you mean ada_pomrl\?\)"),
         ("experiment=my/first", "experiment=my/first: unknown study my"),
         ("experiment=beyond/tied_row", r"experiment=beyond/tied_row: .* \(did you mean tied_rows\?\);"),
@@ -130,6 +133,25 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
 def test_what_cannot_be_composed_is_a_line_that_names_the_key(override: str, line: str) -> None:
     with pytest.raises(ConfigError, match=f"^{line}"):
         parse(Composer.from_sources(PUBLISHED).compose([override]))
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("_target_: ???", r"estimator._target_ \(estimator/mine\.yaml\): Missing mandatory value: _target_"),
+        ("mixing: ${oc.env:NO_SUCH_NAME}", r"estimator\.mixing \(estimator/mine\.yaml\): Environment variable .*"),
+        ("_target_:", "estimator must be an option with its class in _target_, got .* in estimator/mine.yaml"),
+        ("", "estimator must be an option with its class in _target_, got {} in estimator/mine.yaml"),
+        ("3", "/.*/estimator/mine.yaml: Invalid loaded object type: int"),
+    ],
+)
+def test_a_bad_file_of_an_option_is_named_in_one_line(content: str, line: str, tmp_path: Path) -> None:
+    file = tmp_path / "estimator/mine.yaml"
+    file.parent.mkdir()
+    file.write_text(content)
+    for words in ((), ("-m", "sigma=0.01,0.02")):
+        status, _, err = call(run, *words, "--config-dir", str(tmp_path), "estimator=mine")
+        assert (status, re.fullmatch(f"{line}\n", err) is not None) == (1, True), err
 
 
 @pytest.mark.parametrize("option", [*OPTIONS, "gamma_schedule.snap=[0.5,0.9] gamma_schedule=dong"])

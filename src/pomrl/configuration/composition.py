@@ -122,10 +122,12 @@ class _Files(CachingConfigRepository):
         return super().load_config(config_path)
 
     def _load_named(self, config_path: str) -> ConfigResult | None:
-        """Load a file; ConfigError with its name if it is not UTF-8, too deep, or has wrong defaults."""
+        """Load a file; ConfigError with its name if it is not UTF-8, too deep, without keys, or has wrong defaults."""
         try:
             return super().load_config(config_path)
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, OSError) as error:
+            if isinstance(error, OSError) and error.errno:  # others are of OmegaConf, for a file without keys
+                raise
             paths = [Path(source.path, f"{config_path}.yaml") for source in self.get_sources()]
             path = next(filter(Path.is_file, paths), config_path)
             what = "too many nested brackets or levels" if isinstance(error, RecursionError) else error
@@ -217,7 +219,7 @@ class Composer(ConfigLoaderImpl):
         try:
             resolved = resolve(config, config)
         except (KeyError, OmegaConfBaseException):
-            resolved = OmegaConf.to_container(OmegaConf.create(config), resolve=True, throw_on_missing=True)
+            resolved = _resolve_all(config, options)
         return Composed(cast(Values, resolved), options, looks_of_options, notes)
 
     def _parse(self, line: str) -> Override:
@@ -313,18 +315,34 @@ def _to_values(config: DictConfig) -> Values:
     return cast(Values, OmegaConf.to_container(config))
 
 
+def _resolve_all(values: Values, options: Mapping[str, str]) -> Values:
+    """Resolve all interpolations; ConfigError with the key, and the file of its option, if one fails."""
+    try:
+        return cast(Values, OmegaConf.to_container(OmegaConf.create(values), resolve=True, throw_on_missing=True))
+    except OmegaConfBaseException as error:
+        group = (error.full_key or "").partition(".")[0]
+        file = f" ({group}/{options[group]}.yaml)" if group in GROUPS and group in options else ""
+        raise ConfigError(_describe(error, file)) from error
+
+
+def _describe(error: OmegaConfBaseException, file: str = "") -> str:
+    """Format an error as KEY: REASON."""
+    line = str(error).partition("\n")[0]
+    reason = line.partition(" raised while resolving interpolation: ")[2].strip('"') or line
+    return f"{error.full_key}{file}: {reason}" if error.full_key else " ".join(str(error).split())
+
+
 def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
     """Convert a Hydra configuration; options come from `hydra` or `config.hydra`."""
     register_resolvers()
     config = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
     own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
-    with composing():
-        typed = OmegaConf.create(with_typed_environment(_to_values(own)))
-        values = cast(Values, OmegaConf.to_container(typed, resolve=True, throw_on_missing=True))
     hydra = hydra or config.get("hydra")
+    options = {group: option for group, option in hydra.runtime.choices.items() if option} if hydra else {}
+    with composing():
+        values = _resolve_all(with_typed_environment(_to_values(own)), options)
     if hydra is None:
         return Composed(values, {})
-    options = {group: option for group, option in hydra.runtime.choices.items() if option}
     folders = [source.path for source in hydra.runtime.config_sources if source.schema == "file"]
     return Composed(values, options, looks_of_own_options(options, folders), options_outside_reading(options, folders))
 
@@ -363,7 +381,9 @@ def composing() -> Generator[None, None, None]:
             raise ConfigError(
                 "the defaults of the primary configuration must list reading: NAME, such as repaired, after the groups"
             ) from error
-        raise ConfigError(" ".join(str(error).split()) or type(error).__name__) from error
+        is_of_value = isinstance(error, OmegaConfBaseException)
+        line = _describe(error) if is_of_value else " ".join(str(error).split())
+        raise ConfigError(line or type(error).__name__) from error
 
 
 def _no_option(error: MissingConfigException) -> ConfigError:

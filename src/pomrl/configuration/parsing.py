@@ -147,7 +147,7 @@ def _fill_sizes(numbers: Mapping[str, Any], composed: Composed) -> dict[str, Any
     missing = [key for key in ("S", "A") if key in numbers and numbers[key] is None]
     if not missing:
         return dict(numbers)
-    if _class("task_distribution", composed.values.get("task_distribution")).size is TaskDistribution.size:
+    if _class("task_distribution", composed).size is TaskDistribution.size:
         raise ConfigError(f"{missing[0]} must be an integer for a task_distribution without a size, got null")
     try:
         S, A = _component("task_distribution", composed).size
@@ -167,7 +167,7 @@ def _refuse_bad_numbers(numbers: Mapping[str, Any]) -> None:
 
 def _component(group: str, composed: Composed) -> Any:
     values: Any = composed.values.get(group)
-    cls, option = _class(group, values), composed.options.get(group)
+    cls, option = _class(group, composed), composed.options.get(group)
     if refused := [key for key in REFUSED_BY_COMPONENTS if key in values]:
         raise ConfigError(f"{group}.{refused[0]}: a component is made from its fields alone; remove this key")
     arguments = {key: value for key, value in values.items() if key not in ("_target_", "_convert_")}
@@ -195,12 +195,14 @@ def _lines_to_add(group: str, option: str, cls: type, missing: Sequence[str]) ->
     return lines + (f", or begin it with defaults: [{inherited}, _self_]" if inherited else "")
 
 
-def _class(group: str, values: Any) -> Any:
+def _class(group: str, composed: Composed) -> Any:
+    values: Any = composed.values.get(group)
     if values is None:
         options = ", ".join(path.stem for path in PUBLISHED.options(group))
         raise ConfigError(f"{group} must have an option, got none; available: {options}")
-    if not isinstance(values, dict) or "_target_" not in values:
-        raise ConfigError(f"{group} must be an option with its class in _target_, got {values!r}")
+    if not isinstance(values, dict) or not cast(dict[str, Any], values).get("_target_"):
+        file = f" in {group}/{composed.options[group]}.yaml" if group in composed.options else ""
+        raise ConfigError(f"{group} must be an option with its class in _target_, got {values!r}{file}")
     target, base = str(cast(dict[str, Any], values)["_target_"]), COMPONENTS[group]
     module, _, name = target.rpartition(".")
     try:
