@@ -5,14 +5,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from tests.support.computed import call, table
-from tests.support.sample_experiment import stored
+from tests.support.sample_experiment import experiment, stored
 from tests.support.sample_experiment import table as sample_table
 
 from pomrl import store
 from pomrl.commands import run, runs
+from pomrl.running.plan import plan
 from pomrl.store import StoredExperiment, archives, files
 
 SMALL = ("runs=60", "T=2", "execution.workers=1")
@@ -177,11 +179,23 @@ def test_a_link_without_its_folder_is_named_and_hides_no_other_experiment(other_
         path.unlink()
     other_disk.rmdir()
     assert call(run, *SMALL)[0] == 0
-    fault = f"{kept.folder}: the folder of this link is missing; mount its disk, or remove the link\n"
+    fault = f"{kept.folder} is a link to {other_disk}, which does not exist; mount its disk, or remove the link\n"
     status, out, err = call(runs)
     assert (status, err, out.count("\n")) == (1, fault, 2)
     assert call(runs, "--verify")[:2] == (1, fault)
+    with pytest.raises(store.StoreError, match=fault.strip()):
+        plan([experiment()])
     other_disk.mkdir()
+
+
+@pytest.mark.parametrize("name", ["outputs", "outputs/runs"])
+@pytest.mark.parametrize("words", [(run, *SMALL), (runs,), (runs, "--verify"), (table,)])
+def test_a_store_in_a_link_to_nothing_is_named(name: str, words: tuple[Any, ...], tmp_path: Path) -> None:
+    link = tmp_path / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(tmp_path / "nowhere")
+    fault = f"{link} is a link to {tmp_path / 'nowhere'}, which does not exist; mount its disk, or remove the link\n"
+    assert call(*words) == (1, "", fault)
 
 
 def test_remains_of_a_killed_import_are_pruned_unless_in_use(other_disk: Path) -> None:
@@ -189,6 +203,9 @@ def test_remains_of_a_killed_import_are_pruned_unless_in_use(other_disk: Path) -
     store.root().symlink_to(other_disk)
     stored(range(4))
     remains = [store.root() / name for name in (".import-old", ".import-new", ".removed-old")]
+    for link, target in ((".import-link", "nowhere"), (".removed-link", ".import-new")):
+        (store.root() / link).symlink_to(target)
+        os.utime(store.root() / link, (0, 0), follow_symlinks=False)
     for folder in remains:
         (folder / "runs").mkdir(parents=True)
         (folder / "runs" / ".file.tmp").touch()
@@ -196,4 +213,5 @@ def test_remains_of_a_killed_import_are_pruned_unless_in_use(other_disk: Path) -
         os.utime(folder, (0, 0))
     assert call(runs)[0] == 0
     assert call(runs, "--prune", "--yes")[0] == 0
-    assert [folder.exists() for folder in remains] == [False, True, False]
+    assert {path.name for path in store.root().glob(".*")} == {".import-new"}
+    assert [*remains[1].rglob("*.tmp")]

@@ -30,6 +30,13 @@ def test_labels_collect_on_what_is_stored_and_change_neither_signature_nor_bytes
     assert call(runs, "tag=third")[0] == 1
 
 
+def test_a_long_note_is_cut_in_the_list_and_whole_in_csv(empty_outputs: Path) -> None:
+    note = "many words " * 15
+    call(run, *SMALL, f"+note='{note}'")
+    assert f"{note[:60]}…" in call(runs)[1]
+    assert note.strip() in call(runs, "--format", "csv")[1]
+
+
 def test_tags_that_differ_by_case_are_two_files_on_any_disk(empty_outputs: Path) -> None:
     tags = ["Draft", "draft", "v1", "v1 ", "v1."]
     for tag in tags:

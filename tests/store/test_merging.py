@@ -98,6 +98,16 @@ def test_damage_that_an_archive_cannot_mend_is_named(rows: pd.DataFrame, tmp_pat
     assert "the archive lacks runs of 2 damaged blocks; pomrl run computes them again" in err
 
 
+def test_runs_that_only_the_log_names_are_said_to_be_lacking(rows: pd.DataFrame, tmp_path: Path) -> None:
+    path, kept = archive_of(rows, 200, tmp_path / "short.zip"), stored(rows, 400)
+    store.log(kept, "stored runs 200 to 399")
+    for lost in (kept.folder / kept.blocks()[-1].name, *kept.folder.glob("*.complete")):
+        lost.unlink()
+    status, out, err = call(import_, str(path))
+    assert (status, out) == (0, f"{kept.folder}: 200 runs recorded as complete\n")
+    assert f"{kept.folder}: the archive lacks 200 runs of its log; pomrl run computes them again" in err
+
+
 def test_runs_that_differ_are_refused_and_nothing_changes(rows: pd.DataFrame, tmp_path: Path) -> None:
     other = rows.assign(planning_loss=rows["planning_loss"] + (rows["run"] == 3))
     path, before = archive_of(other, N_RUNS, tmp_path / "other.zip", ["theirs"]), content(kept := stored(rows, 20))

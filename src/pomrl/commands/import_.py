@@ -63,6 +63,9 @@ def _print_changes(merges: Sequence[Merge]) -> str:
     for merge in (merge for merge in merges if merge.damaged):
         n_blocks = number_of(len(merge.damaged), "damaged block")
         warn(f"{merge.stored.folder}: the archive lacks runs of {n_blocks}; pomrl run computes them again")
+    for merge in (merge for merge in merges if merge.n_lost and not merge.damaged):
+        n_runs = number_of(merge.n_lost, "run")
+        warn(f"{merge.stored.folder}: the archive lacks {n_runs} of its log; pomrl run computes them again")
     n_same = len(merges) - len(added) - len(extended)
     counts = f"{number_of(len(added), 'experiment')} added, {len(extended):,} changed, {n_same:,} stored already"
     return counts if added or extended else ""

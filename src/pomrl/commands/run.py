@@ -23,6 +23,7 @@ from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composition import composing, parse_flags, register_short_names, to_composed
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, search_also, sweep_option
+from pomrl.outputs import outputs
 
 INFO_OF_HYDRA = ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath")
 """The values of the Hydra option `--info`."""
@@ -69,7 +70,7 @@ def run() -> None:
             return
         if flags.hydra_help:
             describe_zsh()
-        sources = PUBLISHED.with_options(flags.config_dir and Path(flags.config_dir))
+        sources = PUBLISHED.with_options(None if flags.config_dir is None else Path(flags.config_dir))
         for folder in named_folders(chain.from_iterable(map(_named_sweeps, flags.overrides))):
             sources = sources.with_study(folder)
         folders = [folder / "conf" for folder in sources.named]
@@ -80,6 +81,7 @@ def run() -> None:
         search_also(folders)
         flags_first = [argument for argument in arguments if argument not in flags.overrides]
         sys.argv[1:] = [*flags_first, *map(_with_full_names, flags.overrides)]
+        outputs()  # raises an error that Hydra would report as one of its own
         with _hydra_errors_as_ours(flags, sources):
             try:
                 compute()

@@ -1,6 +1,5 @@
 """The command `pomrl runs`."""
 
-import shutil
 import time
 from collections import Counter
 from collections.abc import Collection, Container, Mapping, Sequence
@@ -28,6 +27,9 @@ if TYPE_CHECKING:  # slow to import
 
 ABANDONED_SECONDS = 3600.0
 """The smallest age of temporary files to remove; younger ones may be in use."""
+
+MAX_NOTES = 60
+"""The largest number of characters of notes in a table; CSV has all."""
 
 SAME, DIFFERS, UNKNOWN = "has the same bytes", "differs from the recomputed block", "cannot be recomputed"
 """The outcomes of recomputing a block."""
@@ -193,7 +195,7 @@ def _prune(listed: Sequence[StoredExperiment], *, yes: bool) -> None:
 
 def _remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *, yes: bool) -> None:
     paths = [*temporary, *(path for experiment in unwanted for path in experiment.paths() if path.exists())]
-    runs, size = sum(experiment.contiguous() for experiment in unwanted), sum(path.stat().st_size for path in paths)
+    runs, size = sum(experiment.contiguous() for experiment in unwanted), sum(path.lstat().st_size for path in paths)
     tags = sorted({printable(tag) for experiment in unwanted for tag in experiment.tags()})
     tagged = f" (tags {', '.join(tags)})" if tags else ""
     what = f"{number_of(len(unwanted), 'experiment')}{tagged} with {number_of(runs, 'run')}, {size / 1e6:,.1f} MB"
@@ -203,7 +205,7 @@ def _remove(unwanted: list[StoredExperiment], temporary: Sequence[Path] = (), *,
         print(f"{what} would be removed; --yes removes them")
         return
     for path in temporary:
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        files.remove(path)
     for experiment in unwanted:
         store.remove(experiment)
     print(f"{what} removed")
@@ -218,6 +220,7 @@ def show(listed: list[StoredExperiment], frame: "pd.DataFrame | None", form: str
         print_frame(describe(listed, whole=True), form)
         return
     frame = describe(listed) if frame is None else frame
+    frame = frame.assign(notes=frame["notes"].map(_shorten))
     frame = frame.drop(columns=[name for name in ("tags", "notes") if not frame[name].any()])
     settings = [*map(str, frame)][1 : list(frame).index("runs")]
     print_frame(frame, form, optional=["notes", "code", "computed", "tags", *reversed(settings)])
@@ -248,6 +251,10 @@ def describe(listed: Sequence[StoredExperiment], *, whole: bool = False) -> "pd.
 def _cell(value: Any) -> Any:
     text = ", ".join(map(str, value)) if isinstance(value, list) else value
     return printable(text) if isinstance(text, str) else text
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_NOTES else f"{text[:MAX_NOTES]}…"
 
 
 def _without_formula(cell: Any) -> Any:  # spreadsheets would execute it

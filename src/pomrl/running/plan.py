@@ -20,7 +20,7 @@ from pomrl.execution import Local
 from pomrl.science.problem import Method, Problem, components
 from pomrl.science.solvers.evaluation import ELIMINATED_STATES
 from pomrl.science.validation import check_experiment
-from pomrl.store import StoredExperiment
+from pomrl.store import StoredExperiment, StoreError
 
 MAX_CHECKED_OF_PROBLEM, MAX_CHECKED = 50, 2000
 """The largest numbers of runs checked in advance: per problem, and roughly in total."""
@@ -65,7 +65,7 @@ class PlannedExperiment:
 
 
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
-    """Look up missing runs of experiments; ConfigError if one is impossible or too large.
+    """Look up missing runs of experiments; ConfigError if one is impossible or too large, StoreError if unreadable.
 
     Only the first missing runs are checked. If a later run cannot have the requested sigma, its method fails.
     """
@@ -94,6 +94,8 @@ def _check_rows(experiment: Experiment) -> None:
 
 def _look_up(experiment: Experiment) -> PlannedExperiment:
     stored, runs = store.lookup(experiment), experiment.request.runs
+    if fault := stored.folder_fault():
+        raise StoreError(fault)
     if experiment.request.force:
         n_runs = max(runs, stored.contiguous(), stored.recorded_runs(), stored.logged_runs())
         return PlannedExperiment(experiment, stored, store.divide_into_blocks(n_runs), [])

@@ -8,6 +8,7 @@ Equal files give equal archives. Files are checked before unpacking, and experim
 """
 
 import filecmp
+import os
 import re
 import shutil
 import stat
@@ -24,7 +25,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.outputs import outputs
 from pomrl.store import block_files
 from pomrl.store.files import StoreError, replacing, root, write
-from pomrl.store.manifests import portable_name, tag_of
+from pomrl.store.manifests import MAX_NAME_BYTES, portable_name, tag_of
 from pomrl.store.merging import Merge, plan_merge
 from pomrl.store.stored_experiments import LOG, StoredExperiment, is_ours
 
@@ -182,6 +183,8 @@ def _fold(name: str) -> str:
 
 
 def _is_expected(names: Sequence[str]) -> bool:
+    if any(len(os.fsencode(name)) > MAX_NAME_BYTES for name in names):
+        return False
     match names:
         case ["runs", signature, name]:
             return re.fullmatch("[0-9a-f]{12}", signature) is not None and is_ours(name) and name != LOG

@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 from typing import BinaryIO, cast
 
 from pomrl.outputs import StoreError as StoreError
-from pomrl.outputs import outputs
+from pomrl.outputs import check_link, outputs
 
 SCHEMA_VERSION = 2
 """The version of the file formats."""
@@ -39,8 +39,8 @@ class StoreWarning(UserWarning):
 
 
 def root() -> Path:
-    """Return the folder of all experiments."""
-    return outputs() / "runs"
+    """Return the folder of all experiments; StoreError if it is a link to nothing."""
+    return check_link(outputs() / "runs")
 
 
 def write(path: Path, content: bytes) -> None:

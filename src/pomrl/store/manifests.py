@@ -259,7 +259,7 @@ def _encode(text: str) -> str:
 
 def tag_of(name: str) -> str | None:
     """Return the tag of a file name, or None."""
-    return unquote(name.removeprefix(TAG)) if name.startswith(TAG) else None
+    return unquote(name.removeprefix(TAG)) if name.startswith(TAG) and name != TAG else None
 
 
 def portable_name(name: str) -> str:

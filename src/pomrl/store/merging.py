@@ -9,7 +9,7 @@ from pomrl.store import block_files, files
 from pomrl.store.block_files import StoredBlock
 from pomrl.store.files import StoreError
 from pomrl.store.manifests import DESCRIPTION, LOOKS, NOTE, describe_versions, tag_of
-from pomrl.store.stored_experiments import StoredExperiment, name_of_count
+from pomrl.store.stored_experiments import StoredExperiment, count_of, name_of_count
 
 _OTHER_FOLDER = "set POMRL_OUTPUTS to import into another folder"
 
@@ -31,6 +31,8 @@ class Merge:
     """The damaged stored blocks that stay, because the archive has not all of their runs."""
     others: Sequence[str]
     """The names of other files to add."""
+    n_lost: int
+    """The number of runs in the log that are neither stored nor in the archive."""
 
     def apply(self) -> None:
         """Add the new files, then remove replaced ones."""
@@ -45,14 +47,14 @@ class Merge:
         """Describe the changes; none if everything is stored."""
         restored = {*self.covered} - {*self.sound}
         stored_runs = _runs([*self.sound, *restored])
+        n_recorded = max(map(count_of, self.others), default=0)
         n_added = len(_runs(self.blocks) - stored_runs)
         tags = [tag for tag in map(tag_of, self.others) if tag is not None]
-        is_counted = any(name.startswith("runs-") for name in self.others)
         n_notes = sum(name.startswith(NOTE) for name in self.others)
         changes = {
             f"{number_of(n_added, 'run')} added to {len(stored_runs):,} stored": n_added,
             f"{number_of(len(restored), 'damaged block')} restored": restored,
-            "number of complete runs restored": is_counted and not n_added,
+            f"{number_of(n_recorded, 'run')} recorded as complete": n_recorded and not n_added,
             "description restored": DESCRIPTION in self.others,
             **{f"tag {tag} added": True for tag in sorted(tags)},
             f"{number_of(n_notes, 'note')} added": n_notes,
@@ -75,8 +77,9 @@ def plan_merge(imported: StoredExperiment, stored: StoredExperiment) -> Merge:
     blocks = [block for block in imported.blocks() if not any(_covers(old, block) for old in sound)]
     covered = [old for old in stored.files() if any(_covers(block, old) for block in blocks)]
     damaged = [old for old in stored.files() if old not in [*sound, *covered]]
-    is_new = not stored.is_there()
-    return Merge(imported, stored, is_new, sound, blocks, covered, damaged, _find_other_files(imported, stored))
+    is_new, others = not stored.is_there(), _find_other_files(imported, stored)
+    n_lost = max(0, stored.logged_runs() - len(_runs([*sound, *blocks])))
+    return Merge(imported, stored, is_new, sound, blocks, covered, damaged, others, n_lost)
 
 
 def _check_versions(imported: StoredExperiment, stored: StoredExperiment) -> None:

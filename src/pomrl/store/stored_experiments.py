@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from jaxtyping import Float
 
+from pomrl.outputs import check_link
 from pomrl.science.stored_columns import MEASURED, SCHEMA
 from pomrl.store import block_files, files, manifests
 from pomrl.store.block_files import Shape, StoredBlock
@@ -84,7 +85,7 @@ class StoredExperiment:
 
     def recorded_runs(self) -> int:
         """Return the number of runs recorded as complete."""
-        return max((int(match[1]) for name in self.names() if (match := _COUNT.fullmatch(name))), default=0)
+        return max(map(count_of, self.names()), default=0)
 
     def logged_runs(self) -> int:
         """Return the number of runs up to the last one in the log; UnreadableError if unreadable."""
@@ -124,8 +125,10 @@ class StoredExperiment:
     def folder_fault(self) -> str | None:
         """Return why the folder cannot be read, or None."""
         try:
-            if not self.names() and self.folder.is_symlink() and not self.folder.exists():
-                return f"{self.folder}: the folder of this link is missing; mount its disk, or remove the link"
+            if not self.names():
+                check_link(self.folder)
+        except StoreError as error:
+            return str(error)
         except OSError as error:
             return f"{self.folder}: {error.strerror}"
         return None
@@ -279,14 +282,19 @@ class StoredExperiment:
 
 def is_ours(name: str) -> bool:
     """Return whether a file name belongs to the store."""
-    is_label = name.startswith((manifests.TAG, manifests.NOTE, manifests.LOOKS))
+    is_label = name.startswith((manifests.NOTE, manifests.LOOKS)) or manifests.tag_of(name) is not None
     is_block = block_files.parse_name(name) is not None
-    return is_label or is_block or name in (manifests.DESCRIPTION, LOG) or _COUNT.fullmatch(name) is not None
+    return is_label or is_block or name in (manifests.DESCRIPTION, LOG) or count_of(name) > 0
 
 
 def name_of_count(runs: int) -> str:
     """Return the file name for a number of complete runs."""
     return f"runs-{runs:06d}{COMPLETE}"
+
+
+def count_of(name: str) -> int:
+    """Return the number of complete runs in a file name; 0 for other names."""
+    return int(match[1]) if (match := _COUNT.fullmatch(name)) else 0
 
 
 def _contiguous(blocks: Iterable[StoredBlock]) -> int:
