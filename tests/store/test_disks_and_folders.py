@@ -127,6 +127,15 @@ def test_a_folder_that_cannot_be_read_takes_no_other_experiment_away(monkeypatch
     assert (status, err, kept.signature in out, other.signature in out) == (1, line, False, True)
 
 
+def test_an_experiment_that_cannot_be_removed_stays_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stored(range(4))
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != kept.folder)
+    status, _, err = call(runs, "sigma=0.01", "--remove", "--yes")
+    assert (status, err.count("\n"), f"{kept.folder}: Permission denied" in err) == (1, 1, True)
+    assert [path.name for path in store.root().iterdir()] == [kept.signature]
+    assert kept.faults() == []
+
+
 @pytest.fixture
 def other_disk(tmp_path: Path) -> Iterator[Path]:
     shared_memory = Path("/dev/shm")

@@ -13,6 +13,7 @@ from pomrl import store
 from pomrl.commands import import_
 from pomrl.store import StoredBlock, StoredExperiment, archives, files
 from pomrl.store.block_files import encode
+from pomrl.store.merging import Merge
 
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 
@@ -162,6 +163,29 @@ def damage(kept: StoredExperiment, rng: random.Random) -> None:
     paths = sorted(path for path in kept.paths() if path.suffix in (".json", ".parquet"))
     for path in rng.sample(paths, rng.randint(0, 2)):
         rng.choice([Path.unlink, flip])(path)
+
+
+@pytest.mark.parametrize(("before", "meanwhile"), [(0, 7), (20, 100), (20, N_RUNS), (200, N_RUNS)])
+@pytest.mark.parametrize("imported", [20, 150, N_RUNS])
+def test_runs_stored_during_an_import_are_kept(
+    before: int, meanwhile: int, imported: int, rows: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process, or a second import of the archive, stores runs after the import has looked for missing ones."""
+    path, original = archive_of(rows, imported, tmp_path / "sent.zip"), Merge.apply
+    if before:
+        stored(rows, before)
+
+    def apply(merge: Merge) -> None:
+        stored(rows, meanwhile)
+        monkeypatch.setattr(Merge, "apply", original)
+        archives.import_(path)
+        original(merge)
+
+    monkeypatch.setattr(Merge, "apply", apply)
+    archives.import_(path)
+    (kept,) = store.all_experiments()
+    assert kept.table().equals(rows[rows["run"] < max(before, meanwhile, imported)])
+    assert kept.faults() == []
 
 
 @pytest.mark.parametrize("seed", range(40))

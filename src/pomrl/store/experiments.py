@@ -11,6 +11,7 @@ Complete files are renamed into place, and their names identify their content. S
 needed: processes that compute the same block write the same file.
 """
 
+import errno
 import json
 import os
 import re
@@ -231,13 +232,16 @@ def complete(stored: StoredExperiment) -> None:
 def remove(stored: StoredExperiment) -> None:
     """Remove an experiment's stored files, and keep other files; of a link, remove only the link.
 
-    The folder is renamed first, so that blocks of other processes are removed or kept whole.
+    The folder is renamed first, so that blocks of other processes are removed or kept whole. PermissionError, before
+    any change, if its files cannot be removed.
     """
     away = root() / f".removed-{stored.signature}-{uuid4().hex[:8]}"
     try:
         if stored.folder.is_symlink():
             stored.folder.unlink()  # its files belong to another place
             return
+        if stored.folder.is_dir() and not os.access(stored.folder, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(stored.folder))
         stored.folder.rename(away)
     except FileNotFoundError:
         return
