@@ -1,5 +1,6 @@
 """A user-defined component shows that it is reproducible before anything of it is stored."""
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -46,8 +47,9 @@ SMALL = ("T=2", "S=4", "execution.workers=1")
 
 
 @pytest.fixture
-def mine() -> tuple[str, ...]:
+def mine(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     forget("first_used")
+    monkeypatch.syspath_prepend(str(Path.cwd()))
     Path("first_used.py").write_text(MODULE)
     Path("conf/estimator").mkdir(parents=True)
     Path("conf/estimator/mine.yaml").write_text("_target_: first_used.Mine\nweight: field\n")
@@ -80,6 +82,19 @@ def test_an_irreproducible_component_is_refused_with_its_remedy(
     assert "first_used.Mine" in line
     assert remedy in line
     assert not tables()
+
+
+@pytest.mark.parametrize("n_stored", [0, 200])
+def test_a_class_older_than_its_file_is_refused(n_stored: int, mine: tuple[str, ...]) -> None:
+    if n_stored:
+        call(run, *mine, f"runs={n_stored}", *SMALL)
+        forget("first_used")
+    Path("first_used.py").write_text(MODULE.replace("0.5", "0.25"))
+    import_module("first_used")
+    Path("first_used.py").write_text(MODULE)  # edited, as beside a notebook
+    status, _, err = call(run, *mine, f"runs={n_stored + 3}", *SMALL)
+    assert (status, "restart Python after an edit" in err) == (1, True)
+    assert sum(stored.contiguous() for stored in tables()) == n_stored
 
 
 def test_a_reproducible_component_may_print(mine: tuple[str, ...]) -> None:

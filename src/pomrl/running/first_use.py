@@ -20,7 +20,9 @@ from pomrl.store.code_digest import is_of_session
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
 
-DEPENDS_ON_PROCESS = f"{KEEPS_STATE}; use no order of a set, hash of text, time, or number of a process"
+DEPENDS_ON_PROCESS = (
+    f"{KEEPS_STATE}; use no order of a set, hash of text, time, or number of a process; restart Python after an edit"
+)
 """The remedy for a component with other numbers in a new process."""
 
 HASH_SEED = "PYTHONHASHSEED"
@@ -35,23 +37,23 @@ pickle.dump(pickle.load(sys.stdin.buffer)(), answer)
 """
 """A program that makes a pickled call, after it has set the search path of modules."""
 
+Blocks = Sequence[tuple[Method, "pd.DataFrame"]]
+"""Methods of a problem with their tables of a block."""
+
 _proven: set[tuple[Any, ...]] = set()
 """The user-defined components that gave the same numbers in a new process."""
 
 
-def check_first_uses(problem: Problem, blocks: Sequence[tuple[Method, "pd.DataFrame"]]) -> None:
-    """Compute the last run of each method's table again, here and in a new process; ComponentError if it differs.
+def check_alone(problem: Problem, blocks: Blocks) -> None:
+    """Compute the last run of each table again, alone; ComponentError if it differs.
 
-    The last run, because a generator with a constant seed gives the first run of any block the same draws. A new
-    process hashes text with another seed, and has its own number, time and memory. It shares files and the environment,
-    so that numbers from them are not found.
+    The last run, because a generator with a constant seed gives the first run of any block the same draws.
     """
     for method, table in blocks:
-        _check_here(problem, method, table)
-    _check_in_new_process(problem, blocks)
+        _check_alone(problem, method, table)
 
 
-def _check_here(problem: Problem, method: Method, table: "pd.DataFrame") -> None:
+def _check_alone(problem: Problem, method: Method, table: "pd.DataFrame") -> None:
     run = _last_run(table)
     if run == table["run"].iloc[0] > 0:  # a part of one run has no other runs
         (table,) = tables(problem, [method], [run - 1, run])
@@ -64,10 +66,12 @@ def _check_here(problem: Problem, method: Method, table: "pd.DataFrame") -> None
     raise _error(problem, method, "runs are independent", fault, remedy)
 
 
-def _check_in_new_process(problem: Problem, blocks: Sequence[tuple[Method, "pd.DataFrame"]]) -> None:
-    """Compare with a new process, once for each combination of user-defined components.
+def check_in_new_process(problem: Problem, blocks: Blocks) -> None:
+    """Compute the last run of each table in a new process; ComponentError if it differs.
 
-    It cannot import the code of a notebook, a program or a function.
+    A new process imports the present code, hashes text with another seed, and has its own number, time and memory. It
+    shares files and the environment, so that numbers from them are not found. It cannot import code of a notebook, a
+    program or a function. Each combination of user-defined components is computed once.
     """
     by_components = {tuple(foreign_components(problem, method)): (method, table) for method, table in blocks}
     new = {key: pair for key, pair in by_components.items() if key not in _proven and all(map(_is_importable, key))}

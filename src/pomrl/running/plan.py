@@ -215,11 +215,6 @@ def foreign_components(problem: Problem, method: Method) -> list[Any]:
     return [component for component in components(problem, method).values() if not is_ours(type(component).__module__)]
 
 
-def is_first_use(problem: Problem, method: Method, block: range) -> bool:
-    """Return whether a block is the first one of an experiment with user-defined components."""
-    return block.start < store.BLOCK and is_foreign(problem, method)
-
-
 def divide(jobs: Sequence[PlannedExperiment]) -> list[BlockPart]:
     """Divide the missing runs of experiments into parts, the most expensive first."""
     groups: defaultdict[tuple[Problem, range], dict[str, Method]] = defaultdict(dict)

@@ -25,7 +25,7 @@ from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
 from pomrl.execution.local import one_thread
-from pomrl.running.plan import BlockPart, PlannedExperiment, divide, find_unfinished, is_first_use
+from pomrl.running.plan import BlockPart, PlannedExperiment, divide, find_unfinished, is_foreign
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem
@@ -144,11 +144,12 @@ def simulate(
 
 def _check_first_uses(piece: BlockPart, tables_by_method: Sequence[Any]) -> None:
     pairs = zip(piece.methods.values(), tables_by_method, strict=True)
-    first_uses = [(method, table) for method, table in pairs if is_first_use(piece.problem, method, piece.block)]
-    if first_uses:
-        from pomrl.running.first_use import check_first_uses  # here, because few experiments need it
+    if own := [(method, table) for method, table in pairs if is_foreign(piece.problem, method)]:
+        from pomrl.running import first_use  # here, because few experiments need it
 
-        check_first_uses(piece.problem, first_uses)
+        if piece.block.start < store.BLOCK:
+            first_use.check_alone(piece.problem, own)
+        first_use.check_in_new_process(piece.problem, own)
 
 
 def _failure(error: BaseException) -> Failure:
@@ -207,9 +208,10 @@ class _Blocks:
         for signature in begun:  # refuses other versions before anything is computed
             self.jobs[signature] = _begin(self.jobs[signature], requests[signature])
         self._new = self.jobs.keys() - begun
-        self._first_uses = {signature for signature, job in self.jobs.items() if _begins_first_use(job)}
+        self._first_blocks = {signature: job.missing[0] for signature, job in self.jobs.items() if _has_own_code(job)}
+        """The first block to store of each experiment with user-defined components."""
         self.refused: set[str] = set()
-        """The signatures of experiments with a failed first block of user-defined components."""
+        """The signatures of experiments whose first block of user-defined components failed."""
 
     def add(self, block: range, runs: range, outcomes: Outcomes) -> None:
         for signature, outcome in outcomes.items():
@@ -220,7 +222,7 @@ class _Blocks:
             if isinstance(outcome, Failure):
                 self.failures[signature] = outcome
                 store.log(stored, outcome.traceback)
-                self.refused |= self._first_uses & {signature} if block.start < store.BLOCK else set()
+                self.refused |= {signature} if block == self._first_blocks.get(signature) else set()
             elif signature not in self.refused:
                 self._arrived[signature].setdefault(block, {})[runs] = outcome
                 self._store(signature)
@@ -230,9 +232,9 @@ class _Blocks:
         """Store complete blocks; those of user-defined components wait for the first one."""
         stored, arrived = self.jobs[signature].stored, self._arrived[signature]
         blocks = sorted((block for block in arrived if sum(map(len, arrived[block])) == len(block)), key=min)
-        if signature in self._first_uses and not (blocks and blocks[0].start < store.BLOCK):
+        if signature in self._first_blocks and self._first_blocks[signature] not in blocks:
             return
-        self._first_uses.discard(signature)
+        self._first_blocks.pop(signature, None)
         for block in blocks:
             is_stored = store.add_block(stored, block, arrived.pop(block))
             what = "stored" if is_stored else "not stored, because earlier runs were removed:"
@@ -243,9 +245,8 @@ class _Blocks:
             store.log(job.stored, "ended")
 
 
-def _begins_first_use(job: PlannedExperiment) -> bool:
-    experiment = job.experiment
-    return any(is_first_use(experiment.problem, experiment.method, block) for block in job.missing[:1])
+def _has_own_code(job: PlannedExperiment) -> bool:
+    return bool(job.missing) and is_foreign(job.experiment.problem, job.experiment.method)
 
 
 def _begin(job: PlannedExperiment, requests: Sequence[Request]) -> PlannedExperiment:
