@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from scipy.optimize import brentq
 from scipy.special import stdtrit
 
-from pomrl.judging.estimates import Skewness, conservative_quantile
+from verdicts.skewness import Skewness, conservative_quantile
 
 LEVELS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
 """The errors in one tail for which rates are measured."""

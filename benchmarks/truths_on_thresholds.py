@@ -16,22 +16,15 @@ from scipy.special import ndtr
 from benchmarks.rare_samples import Case, PValues, Rows
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import sweep
-from pomrl.judging.comparisons import EQUALITY_MARGIN, in_more_than, slope
-from pomrl.judging.estimates import Statistic, mean, smooth
-from pomrl.judging.minima import (
-    Means,
-    SmallestMean,
-    largest,
-    minimum_difference,
-    minimum_ratio,
-    ratio,
-    smaller_best_gamma,
-)
-from pomrl.judging.verdict import Part
+from pomrl.judging.best_gammas import smaller_best_gamma
 from pomrl.results.result import Result
 from pomrl.running.plan import plan
 from pomrl.running.work import raise_failures, work
 from pomrl_studies.pomrl2023.tasks_and_gains import FIRST_TASKS, LAST_TASKS
+from verdicts.comparisons import EQUALITY_MARGIN, in_more_than, slope
+from verdicts.estimates import Statistic, largest, mean, smooth
+from verdicts.minima import SmallestMean, minimum_difference, minimum_ratio, ratio
+from verdicts.parts import Part
 
 MADE_UP_RUNS = 100_000
 """The number of runs in a population of made-up losses."""
@@ -152,7 +145,9 @@ def p_of_deviations(rows: Rows) -> PValues:
     return smooth(log_ratio_of_deviations, (rows - rows.mean(0)) ** 2).p_values(0.0)
 
 
-def p_of_minima(of: Callable[[Means, Means], SmallestMean], columns_of_a: int, threshold: float, rows: Rows) -> PValues:
+def p_of_minima(
+    of: Callable[[np.ndarray, np.ndarray], SmallestMean], columns_of_a: int, threshold: float, rows: Rows
+) -> PValues:
     """Return the p-values of the smallest of the first columns compared with the smallest of the others."""
     return of(rows[:, :columns_of_a], rows[:, columns_of_a:]).p_values(threshold)
 
@@ -194,7 +189,7 @@ def share_of_fall(stages: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B"]:
 
 def slope_of_minima(means: Float[np.ndarray, "B k"]) -> Float[np.ndarray, " B"]:
     """Return the slope over 15 tasks of the smallest mean loss of each, as the claims on horizons do."""
-    return means.reshape(len(means), 15, -1).min(-1) @ slope(15)
+    return slope(means.reshape(len(means), 15, -1).min(-1))
 
 
 def difference_of_shares(means: Float[np.ndarray, "B 6"]) -> Float[np.ndarray, " B"]:

@@ -17,9 +17,9 @@ from pomrl.configuration.study import find
 from pomrl.drawing.figure import Figure, figures_of, number_of, title_of
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements, read_published
-from pomrl.judging.verdict import LOOKS, Verdict
 from pomrl.judging.views import SELECTED, columns
 from pomrl.results.tables import markdown
+from verdicts.parts import LOOKS, Verdict
 
 ROOT = Path(__file__).parents[2]
 PAPER = find("pomrl2023")

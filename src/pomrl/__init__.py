@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pomrl.api import find as find
     from pomrl.api import jobs as jobs
+    from pomrl.api import judge as judge
     from pomrl.api import load as load
     from pomrl.api import plot as plot
     from pomrl.api import run as run

@@ -376,6 +376,28 @@ def table(  # noqa: PLR0913  (which experiments, and how they are tabulated)
     return tabulate(selection, against, y, task, statistic, rows, columns, best)
 
 
+def judge(study: str | Path, variants: str | None = None) -> "pd.DataFrame":
+    """Judge the claims of a study on stored runs.
+
+    Args:
+        study: The name of a study, or its folder.
+        variants: Names of variants and families, separated by commas, or `all` (default: those in `study.yaml`).
+
+    Returns:
+        The table `claims.csv`, with a row for each comparison, claim and variant.
+
+    Raises:
+        ConfigError: A name is unknown, the study has no claims, or one of them fails.
+        StoreError: No runs of its claims are stored.
+    """
+    from pomrl.configuration.study import find as find_study  # slow to import, with what judges
+    from pomrl.judging.judgements import to_frame
+    from pomrl.judging.study_verdicts import find_variants, judge_study
+
+    described = find_study(str(study))
+    return to_frame(judge_study(described, find_variants(described, variants)))
+
+
 def tabulate(  # noqa: PLR0913  (the options of `table`)
     selection: SweepResults,
     against: Mapping[str, Any] | str | None,

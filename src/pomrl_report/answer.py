@@ -12,11 +12,12 @@ from pomrl.configuration.study import Study
 from pomrl.judging import views
 from pomrl.judging.agreement import counts
 from pomrl.judging.answer import answer_text, group_by_variants, headline, is_judged_once
+from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.verdict import LOOKS, Comparison, Verdict
 from pomrl.results.tables import markdown
 from pomrl_report.markup import sentence
 from pomrl_report.rendering import render
+from verdicts.parts import LOOKS, Verdict
 
 NOT_JUDGED = "–"
 """The cell of a claim without a verdict under a variant."""

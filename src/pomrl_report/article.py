@@ -21,9 +21,9 @@ from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import Study
 from pomrl.drawing.figures_of_study import FOLDER, file_stem
 from pomrl.judging.answer import count_groups, headline
+from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.study_claims import load_judgements
-from pomrl.judging.verdict import Comparison
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file

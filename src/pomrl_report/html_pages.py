@@ -16,7 +16,6 @@ from pomrl.judging import study_claims, views
 from pomrl.judging.agreement import counts, rank
 from pomrl.judging.answer import VERBS, certainty
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.verdict import LOOKS
 from pomrl.results.selection import describe_runs
 from pomrl.results.summaries import summarise
 from pomrl.results.sweep_results import SweepResults
@@ -28,6 +27,7 @@ from pomrl_report.documents import documents as documents_of
 from pomrl_report.figure_files import FigureFiles
 from pomrl_report.markup import documents
 from pomrl_report.rendering import render
+from verdicts.parts import LOOKS
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from math import isfinite
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.study import Study
 from pomrl.judging.answer import answer_text, count_groups
+from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import verdict_label
 from pomrl_report.answer import main_claims_table
+from verdicts.parts import Verdict
 
 SUFFIX = ".in"
 """The suffix of a document with calls."""

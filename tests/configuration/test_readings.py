@@ -21,9 +21,9 @@ from pomrl.configuration.sweeps import Setting, experiment, sweep
 from pomrl.configuration.variants import DEFAULT, Variant
 from pomrl.judging import agreement
 from pomrl.judging.claim import claims_of
+from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.study_claims import basis
-from pomrl.judging.verdict import LOOKS, Comparison, Verdict
 from pomrl.results.comparison import nearest
 from pomrl.results.selection import resolve
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
@@ -33,6 +33,7 @@ from pomrl_studies.pomrl2023 import readings_figure
 from pomrl_studies.pomrl2023.choices import combine
 from pomrl_studies.pomrl2023.pages import readings as pages_readings
 from pomrl_studies.pomrl2023.variants import READINGS
+from verdicts.parts import LOOKS, Verdict
 
 pytestmark = pytest.mark.slow
 

@@ -27,10 +27,10 @@ from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of
 from pomrl.judging.claim import claims_of
 from pomrl.judging.study_claims import basis, unknown_losses
-from pomrl.judging.verdict import LOOKS
 from pomrl.results.result import Result
 from pomrl.running.plan import BlockPart
 from pomrl.running.work import Failure, Versions, simulate
+from verdicts.parts import LOOKS
 
 PAGE = paper.PAGE.read_text()
 PAPER = find("pomrl2023")

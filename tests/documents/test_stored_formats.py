@@ -11,11 +11,11 @@ from tests.support.shipped import SIMULATIONS
 from pomrl.configuration.study import find
 from pomrl.drawing.series import COLUMNS
 from pomrl.judging.claim import JudgedClaim, claims_of
-from pomrl.judging.estimates import mean
 from pomrl.judging.judgements import judgement, to_frame
-from pomrl.judging.verdict import Part
 from pomrl.science.stored_columns import MEASURED, SCHEMA
 from pomrl.store.derived import Simulation
+from verdicts.estimates import mean
+from verdicts.parts import Part
 
 DOCUMENT = (ROOT / "docs" / "stored_formats.md").read_text()
 

@@ -10,7 +10,7 @@ from tests.support.worlds import PAPER
 
 from pomrl.judging.answer import answer_text, certainty, count_groups
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.verdict import Verdict
+from verdicts.parts import Verdict
 
 NOBODY = "No claims are judged yet under the variants of the study; pomrl reproduce pomrl2023 claims judges them."
 NO_FORMULAS = {"formulas": 0, "formulas_hold": 0}

@@ -22,12 +22,13 @@ from tests.support.worlds import (
 )
 
 from pomrl.judging.claim import JudgedClaim, claim
-from pomrl.judging.estimates import mean
-from pomrl.judging.verdict import Part, Verdict, decisive
+from pomrl.judging.comparison_rows import decisive
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.result import Result
 from pomrl.store.derived import Simulation
 from pomrl_studies.pomrl2023.claims.similarity import SIGMAS
+from verdicts.estimates import mean
+from verdicts.parts import Part, Verdict
 
 REFUTED_IN: list[tuple[World, str]] = [
     (backwards, "Q1.1 Q1.6 Q1.7 Q2.2 Q2.3 Q2.4"),
@@ -116,7 +117,7 @@ class TestClaims:
         judged = JudgedClaim(BY_ID["A.8"], RUNS).judge(BY_ID["A.8"].parts(in_world(worlds[at], "A.8")))
         assert judged.verdicts[at] is Verdict.DOES_NOT_HOLD
         assert judged.verdict is (Verdict.HOLDS if at == "at γ = 0.99" else Verdict.DOES_NOT_HOLD)
-        assert not decisive(judged.parts).is_beside
+        assert not decisive(judged.comparisons).is_beside
 
     def test_a_loss_that_rises_does_not_refute_no_improvement(self, in_world):
         assert by_itself(BY_ID["Q1.3"].parts(in_world(rising, "Q1.3"))) is Verdict.HOLDS

@@ -9,11 +9,11 @@ from tests.support.worlds import OURS, as_claimed, made_of, verdict
 
 from pomrl.configuration.study import find
 from pomrl.judging.claim import JudgedClaim, claims_of
-from pomrl.judging.verdict import Verdict
 from pomrl.results.sweep_results import SweepResults
 from pomrl_studies.beyond.claims.families import FAMILIES, SPREADS
 from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS
 from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
+from verdicts.parts import Verdict
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])

@@ -8,11 +8,11 @@ from tests.support.worlds import PAPER
 
 from pomrl.judging import judgements, study_claims
 from pomrl.judging.claim import Claim, claim
-from pomrl.judging.estimates import Exact, mean
 from pomrl.judging.judgements import Judgement
 from pomrl.judging.study_claims import Basis, Reader
-from pomrl.judging.verdict import Part, Verdict
 from pomrl_report.answer import claims_page
+from verdicts.estimates import Exact, mean
+from verdicts.parts import Part, Verdict
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 DEFAULT = PAPER.variants[0]

@@ -9,14 +9,15 @@ import pytest
 from tests.support.worlds import BEYOND, CLAIMS, OURS, MadeUp
 
 from pomrl.configuration.parsing import Experiment
-from pomrl.judging import estimates, judgements, study_claims
+from pomrl.judging import judgements, study_claims
 from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.study_claims import Basis, judge_claim
-from pomrl.judging.verdict import Verdict
 from pomrl.results.result import Result
 from pomrl_report.answer import claims_page
 from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
+from verdicts import estimates
+from verdicts.parts import Verdict
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
 BY_ID = {claim.id: claim for claim in OURS}
@@ -55,11 +56,11 @@ def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
 ) -> None:
     unjudged = basis.unjudged_outcome(BY_ID["H2"])
     allowed = unjudged.error / 48
-    assert allowed / 2 > 1.0 / (estimates.RESAMPLES_OF_PRECISE_CLAIMS + 2)  # so many resamples resolve it
-    monkeypatch.setattr(estimates, "RESAMPLES_OF_PRECISE_CLAIMS", 999)
+    assert allowed / 2 > 1.0 / (estimates.PRECISE_RESAMPLES + 2)  # so many resamples resolve it
+    monkeypatch.setattr(estimates, "PRECISE_RESAMPLES", 999)
     others = {"ada_pomrl": LONG_IS_BEST, "bayes": bayes}
     assert judged(basis, "H1", **others).verdict is verdict
-    of_tasks = [part for part in judged(basis, "H2", **others).parts if "Bayes" in part.compared]
+    of_tasks = [part for part in judged(basis, "H2", **others).comparisons if "Bayes" in part.compared]
     assert [part.verdict for part in of_tasks] == [verdict] * 45
 
 
@@ -68,7 +69,7 @@ def test_h3_compares_with_the_best_fixed_gamma(basis: Basis, loss: float, verdic
     # ada-POMRL loses (5 * 0.5 + 10 * 0.4) / 15 = 0.433 at its best fixed gamma if that is 0.9, and more at gamma_eval.
     outcome = judged(basis, "H3", ada_pomrl=SHORT_IS_BEST, empirical_bayes=[1.0, 1.0, 1.0, loss - 0.08])
     assert outcome.verdict is verdict
-    assert len(outcome.parts) == len(SIGMAS)
+    assert len(outcome.comparisons) == len(SIGMAS)
 
 
 def test_the_relative_gain_is_what_the_best_gamma_saves_of_the_loss() -> None:

@@ -10,9 +10,8 @@ from tests.support.worlds import CLAIMS
 from pomrl.bounds import model_error_bound
 from pomrl.configuration.study import shipped_studies
 from pomrl.judging.claim import Claim, claims_of
-from pomrl.judging.estimates import Exact
+from pomrl.judging.comparison_rows import Comparison, decisive
 from pomrl.judging.judgements import read_published
-from pomrl.judging.verdict import Verdict, decisive, judge_part
 from pomrl_studies.pomrl2023.claims import theory
 from pomrl_studies.pomrl2023.theory.counterexamples import (
     CoinTasks,
@@ -20,6 +19,8 @@ from pomrl_studies.pomrl2023.theory.counterexamples import (
     first_task_of_validity,
     least_failure_in_later_tasks,
 )
+from verdicts.estimates import Exact
+from verdicts.parts import Verdict, judge_part
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 OF_NO_SWEEP: dict[str, Claim] = {claim.id: claim for claim in CLAIMS if not claim.sweeps}
@@ -40,7 +41,7 @@ class TestExact:
         published = {part.compared: part for part in read_published(of_study).of(variant)[id].comparisons}
         for part in claim.parts({}):
             assert type(part.estimate) is Exact
-            found = judge_part(part, 0.05)
+            found = Comparison.of(judge_part(part, 0.05))
             row = published[found.compared]
             assert (row.found, row.claimed, row.runs, row.verdict) == (found.found, found.claimed, 0, found.verdict)
 
@@ -53,11 +54,13 @@ class TestTheorem3:
         simulated = {part.compared: part.estimate for part in parts if part.compared.startswith("simulated")}
         worst = simulations["model_error_coverage"].groupby("version")["coverage"].min()
         assert {estimate.value for estimate in simulated.values()} == set(worst)
-        assert {estimate.runs for estimate in simulated.values()} == {2000}
+        assert {estimate.units for estimate in simulated.values()} == {2000}
         assert worst["repaired"] >= 0.999
 
     def test_the_decisive_part_fails_after_the_first_task(self, simulations) -> None:
-        decisive_part = decisive([judge_part(part, 0.05) for part in OF_NO_SWEEP["T.1"].parts(simulations)])
+        decisive_part = decisive(
+            [Comparison.of(judge_part(part, 0.05)) for part in OF_NO_SWEEP["T.1"].parts(simulations)]
+        )
         assert "some task from 2 to 100, σ = 0.3, m = 1,000,000, S = 10, A = 2, T = 100" in decisive_part.compared
         assert round(decisive_part.estimate, 3) == 0.782
 
@@ -104,7 +107,7 @@ class TestTheorem3:
 
 class TestNoRegret:
     def test_the_decisive_part_is_the_expected_loss_of_each_task(self) -> None:
-        parts = [judge_part(part, 0.05) for part in OF_NO_SWEEP["T.4"].parts({})]
+        parts = [Comparison.of(judge_part(part, 0.05)) for part in OF_NO_SWEEP["T.4"].parts({})]
         assert decisive(parts).compared.startswith("expected loss at least, in every task")
         assert decisive(parts).topic == "regret"
         assert round(decisive(parts).estimate, 3) == 0.04

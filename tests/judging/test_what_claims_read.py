@@ -10,11 +10,11 @@ from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.judging import study_claims
 from pomrl.judging.claim import Claim, claim, claims_of
-from pomrl.judging.comparisons import less
 from pomrl.judging.study_claims import Basis, judge_claim, unknown_losses
-from pomrl.judging.verdict import Part, Verdict
 from pomrl.results.result import Result
 from pomrl.results.sweep_results import SweepResults
+from verdicts.comparisons import less
+from verdicts.parts import Part, Verdict
 
 SWEEP = "task_similarity"
 
@@ -56,7 +56,7 @@ def test_a_claim_that_asks_for_more_once_it_sees_losses_is_judged_with_all_of_th
     basis = basis_of(branches)
     assert estimators(basis.requests(branches)) == {"pomrl", "ada_pomrl"}
     lacking = judge_claim(basis, branches, Stored(make=bad))
-    assert (lacking.parts, estimators(lacking.missing_experiments)) == ((), {"pomrl", "ada_pomrl", "oracle"})
+    assert (lacking.comparisons, estimators(lacking.missing_experiments)) == ((), {"pomrl", "ada_pomrl", "oracle"})
     assert {experiment.request.runs for experiment in lacking.missing_experiments} == {200}
     outcome = judge_claim(basis, branches, MadeUp(make=bad))
     assert (outcome.verdict, outcome.runs, outcome.missing_experiments) == (Verdict.HOLDS, 200, [])
@@ -76,7 +76,7 @@ def test_no_claim_has_a_verdict_while_no_loss_is_known(study: Study) -> None:
     for of_study in basis.claims:
         parts, asked = basis.compare(of_study, unknown_losses)
         assert asked
-        assert {(part.p_hold, part.p_refute) for part in parts if part.is_claimed} <= {(1.0, 1.0)}
+        assert {part.verdict() for part in parts if part.is_claimed} <= {Verdict.UNDECIDED}
         assert study.name != "pomrl" or all(np.isnan(part.estimate.value) for part in parts), of_study.id
 
 

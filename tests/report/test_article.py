@@ -11,9 +11,9 @@ from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import Study, find
 from pomrl.judging.judgements import read_published
 from pomrl.judging.study_claims import load_judgements
-from pomrl.judging.verdict import Verdict
 from pomrl.store import StoreError
 from pomrl_report import article
+from verdicts.parts import Verdict
 
 pytestmark = pytest.mark.slow
 

@@ -18,10 +18,10 @@ from pomrl.judging import judgements
 from pomrl.judging.agreement import compare
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.verdict import Verdict
 from pomrl_report import documents as pages
 from pomrl_report import lookups
 from pomrl_report.lookups import Results, fill
+from verdicts.parts import Verdict
 
 PUBLISHED = [study for study in shipped_studies() if (study.folder / judgements.FILE).is_file()]
 """The studies with a published table of judgements."""

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pomrl.results.intervals import bootstrap_weights, normal_means, percentile
+from pomrl.results.intervals import percentile
+from verdicts.resampling import bootstrap_weights, normal_means
 
 
 def test_weights_of_resamples_are_those_of_runs_that_are_drawn_alike() -> None:

@@ -167,3 +167,11 @@ def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edit
     assert "no stored runs to compare; to compute them: pomrl run -m T=3 S=4 estimator=oracle" in re.sub(
         r"\s+", " ", call(diff, "T=3 S=4 estimator=oracle")[1]
     )
+
+
+def test_independent_samples_have_welchs_interval():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=5), 1.0 + 3.0 * rng.normal(size=12)
+    theirs = stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+    found = difference(a, b, paired=False)
+    assert (found.lower, found.upper) == pytest.approx((theirs.low, theirs.high))

@@ -9,8 +9,8 @@ import pytest
 PROGRAM = """
 import hashlib
 import numpy as np
-from pomrl.judging.estimates import mean
-from pomrl.judging.minima import minimum_difference, ratio
+from verdicts.estimates import mean
+from verdicts.minima import minimum_difference, ratio
 from pomrl.science.gamma_schedules import Dong, TaskState
 from pomrl.science.sampling import elementary
 from pomrl.science.tasks.random_chains import UniformBall

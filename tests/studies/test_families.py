@@ -7,9 +7,9 @@ from tests.support.computed import call, claims
 from tests.support.study_folders import CLAIM, SMALL, SWEEP, UNDRAWN, write
 
 from pomrl.commands import reproduce
-from pomrl.commands.stages import find_variants
 from pomrl.configuration.study import find
 from pomrl.judging import judgements
+from pomrl.judging.study_verdicts import find_variants
 
 VARIANTS = "variants: {default: {}, wide: {sigma: 0.02}}\n"
 

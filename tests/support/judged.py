@@ -9,10 +9,10 @@ from tests.support.worlds import CLAIMS, PAPER
 
 from pomrl.judging import judgements
 from pomrl.judging.claim import JudgedClaim
-from pomrl.judging.estimates import mean
 from pomrl.judging.judgements import Judgements
 from pomrl.judging.study_claims import Basis
-from pomrl.judging.verdict import Part, Verdict
+from verdicts.estimates import mean
+from verdicts.parts import Part, Verdict
 
 HOLDS, NOT, OPEN = Verdict.HOLDS, Verdict.DOES_NOT_HOLD, Verdict.UNDECIDED
 

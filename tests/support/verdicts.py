@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from pomrl.judging.verdict import Part, Verdict, combine_verdicts
 from pomrl.results.intervals import ERROR_RATE
+from verdicts.parts import Part, Verdict, combine_verdicts
 
 
 def by_itself(parts: Sequence[Part]) -> Verdict:

@@ -14,10 +14,10 @@ from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import Setting, experiment
 from pomrl.judging.claim import Claim, JudgedClaim, claims_of
 from pomrl.judging.study_claims import Reader
-from pomrl.judging.verdict import Verdict
 from pomrl.results.result import Result
 from pomrl.results.sweep_results import SweepResults
 from pomrl.science.experiment import tables as experiment_tables
+from verdicts.parts import Verdict
 
 GAMMAS = np.array([*(i / 20 for i in range(20)), 0.99])
 RUNS = 60

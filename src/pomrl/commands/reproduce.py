@@ -17,9 +17,7 @@ from pomrl.commands.stages import (
     Work,
     claims,
     figures,
-    find_variants,
     judge,
-    needed_experiments,
     package_stages,
 )
 from pomrl.commands.terminal import exit_with, print_frame, warn
@@ -36,6 +34,7 @@ from pomrl.judging.agreement import compare
 from pomrl.judging.answer import answer_text
 from pomrl.judging.claim import claims_of, with_runs
 from pomrl.judging.judgements import FILE, read_published
+from pomrl.judging.study_verdicts import find_variants, needed_experiments
 
 
 def reproduce(
@@ -213,7 +212,7 @@ def _judge_family(study: Study, family: Family, *, compute: bool) -> None:
         variants = [variant for variant in family.variants if variant.name not in study.config.variants]
         if compute:
             computing.compute_all(needed_experiments(study, variants))
-        judge(study, variants, compute=compute)
+        judge(study, variants, computing.compute_all if compute else None)
         return
     pairs = [(variant, name) for variant in family.variants for name in variant.sweeps or ()]
     settings = chain.from_iterable(study.settings(name, variant) for variant, name in pairs)

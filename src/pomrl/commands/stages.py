@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from itertools import chain, product
-from math import isfinite
 
 from pomrl import store
 from pomrl.commands import computing
 from pomrl.commands.terminal import console, exit_with, print_frame, printable, warn
 from pomrl.configuration.composed import ConfigError, number_of
-from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
@@ -25,11 +23,11 @@ from pomrl.drawing.figures_of_study import Selection, draw, find_figure, shown_s
 from pomrl.judging import judgements, study_claims, views
 from pomrl.judging.agreement import counts, rank
 from pomrl.judging.answer import answer_text
-from pomrl.judging.claim import JudgedClaim, claims_of
+from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.study_claims import Basis, Reader
-from pomrl.judging.verdict import Verdict
+from pomrl.judging.study_verdicts import Compute, find_variants, judge_study
 from pomrl.running.work import store_simulations
+from verdicts.parts import Verdict
 
 
 @dataclass(frozen=True)
@@ -63,19 +61,6 @@ def package_stages() -> Mapping[str, Stage]:
     return {point.name: point.load() for point in sorted(entry_points(group="pomrl.stages"))}
 
 
-def find_variants(study: Study, names: str | None = None) -> list[Variant]:
-    """Find variants by names of variants or families; by default all in `study.yaml`.
-
-    Raises:
-        ConfigError: A name is unknown.
-    """
-    by_name = {variant.name: variant for variant in study.variants}
-    requested = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
-    groups = ([by_name[name]] if name in by_name else study.family(name).variants for name in requested)
-    variants = chain.from_iterable(groups)
-    return list({variant.name: by_name.get(variant.name, variant) for variant in variants}.values())
-
-
 MAX_VARIANT_COLUMNS = 4
 """The largest number of variants with a column each; for more, only counts of verdicts are printed."""
 
@@ -96,66 +81,23 @@ def claims(request: StageRequest) -> Work | None:
         study.settings(name, variant)  # raises before anything is computed
 
     def work() -> None:
-        judge(study, study.variants, compute=request.runs is None)
+        judge(study, study.variants, computing.compute_all if request.runs is None else None)
 
     return work
 
 
 def _judge_and_show(study: Study, variants: Sequence[Variant]) -> None:
-    if any(claim.sweeps for claim in claims_of(study)) and not store.all_experiments():
-        exit_with(_nothing_stored(study))
     names = judge(study, variants)
     show_verdicts(study, study_claims.load_judgements(study), names)
 
 
-def judge(study: Study, variants: Sequence[Variant], *, compute: bool = False) -> list[str]:
-    """Judge claims under variants, write their table, and return variant names.
-
-    With `compute`, also compute experiments that claims choose by losses.
-    """
-    all_claims = claims_of(study)
-    if not all_claims:
-        exit_with(f"{study.argument}: no claims; add functions with @claim to claims.py or claims/")
-    store_simulations(study_claims.needed_simulations(all_claims), warn)
-    study_claims.validate_claims(study, all_claims)
-    bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
-    new_judgements = [
-        judgements.judgement(variant.name, outcome, outcome.claim.notes.get(variant.name, ""))
-        for variant, outcomes in zip(variants, _judge(study, bases, compute=compute), strict=True)
-        for outcome in outcomes
-        if outcome.parts
-    ]
-    about_runs = {claim.id for claim in all_claims if claim.sweeps}
-    run_based = [judgement for judgement in new_judgements if judgement.id in about_runs or not about_runs]
-    if not any(isfinite(comparison.estimate) for judgement in run_based for comparison in judgement.comparisons):
-        exit_with(_nothing_stored(study))
+def judge(study: Study, variants: Sequence[Variant], compute: Compute | None = None) -> list[str]:
+    """Judge claims under variants, write their table, and return variant names."""
+    new_judgements = judge_study(study, variants, compute, warn)
     names = list(dict.fromkeys(judgement.variant for judgement in new_judgements))
-    judged_on = study_claims.digest_basis(study, all_claims, names)
+    judged_on = study_claims.digest_basis(study, claims_of(study), names)
     judgements.write(study.outputs, new_judgements, f"pomrl reproduce {study.argument} claims", judged_on)
     return names
-
-
-def needed_experiments(study: Study, variants: Sequence[Variant]) -> list[Experiment]:
-    """Return the experiments of claims under variants, with the required runs."""
-    all_claims = claims_of(study)
-    bases = [study_claims.basis(study, all_claims, variant) for variant in variants]
-    return [
-        experiment for basis in bases for claim in basis.claims for experiment in basis.requested_experiments(claim)
-    ]
-
-
-def _judge(study: Study, bases: Sequence[Basis], *, compute: bool) -> list[list[JudgedClaim]]:
-    reader = Reader()
-    outcomes = [study_claims.judge_variant(study, basis, reader) for basis in bases]
-    requested = [experiment for outcome in chain(*outcomes) for experiment in outcome.missing_experiments]
-    if not (compute and requested):
-        return outcomes
-    computing.compute_all(requested)
-    return _judge(study, bases, compute=compute)
-
-
-def _nothing_stored(study: Study) -> str:
-    return f"{study.argument}: no stored runs for its claims; pomrl reproduce {study.argument} computes them"
 
 
 def show_verdicts(study: Study, table: Judgements, variants: Sequence[str]) -> None:

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from math import isclose, isnan
 
+from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import DIGITS, Judgement, Judgements
-from pomrl.judging.verdict import Comparison, Verdict
 from pomrl.judging.views import verdict_label
+from verdicts.parts import Verdict
 
 TOLERANCE = 1e-9
 """The relative and absolute tolerance for numbers of other processors than x86-64; there they are equal."""

@@ -7,7 +7,7 @@ from pomrl.configuration.composed import number_of
 from pomrl.configuration.study import Study
 from pomrl.judging.agreement import counts, opposite
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.verdict import Verdict
+from verdicts.parts import Verdict
 
 VERBS = {
     Verdict.HOLDS: ("holds", "hold"),

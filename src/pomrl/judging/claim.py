@@ -3,23 +3,20 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil, log10
 from typing import TYPE_CHECKING, Any
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import display_path
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import Study
-from pomrl.judging.verdict import Comparison, Part, Verdict, by_topic, decisive, judge_part, verdict_of
-from pomrl.results.intervals import ERROR_RATE
+from pomrl.judging.comparison_rows import Comparison, by_topic, decisive, verdict_of
 from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import Simulation
+from verdicts.estimates import ERROR
+from verdicts.parts import MAX_SUGGESTED_UNITS, Part, Verdict, judge_part, round_up
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
-
-MAX_SUGGESTED_RUNS = 1e7
-"""The limit of suggested numbers of runs; messages suggest no larger ones."""
 
 ClaimFunction = Callable[..., list[Part]]
 """The function of a claim.
@@ -90,18 +87,14 @@ class Claim:
             TypeError: The function does not return a list of parts.
         """
         names = (self.simulation.name,) if self.simulation else self.sweeps
-        comparisons = self.check(*(results[name] for name in names))
-        if (
-            not isinstance(comparisons, list | tuple)
-            or not comparisons
-            or not all(isinstance(comparison, Part) for comparison in comparisons)
-        ):
-            what = "None" if comparisons is None else type(comparisons).__name__
-            if isinstance(comparisons, list | tuple):
-                others = [type(other).__name__ for other in comparisons if not isinstance(other, Part)]
+        parts = self.check(*(results[name] for name in names))
+        if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, Part) for part in parts):
+            what = "None" if parts is None else type(parts).__name__
+            if isinstance(parts, list | tuple):
+                others = [type(other).__name__ for other in parts if not isinstance(other, Part)]
                 what = f"a {what} with {others[0]}" if others else f"an empty {what}"
             raise TypeError(f"a claim must return a list of parts, such as [less(a, b, 'a less b')], got {what}")
-        return tuple(comparisons)
+        return tuple(parts)
 
 
 @dataclass(frozen=True)
@@ -111,11 +104,11 @@ class JudgedClaim:
     claim: Claim
     needed: int = 0
     """The number of runs required for a verdict."""
-    error: float = ERROR_RATE
+    error: float = ERROR
     """The largest probability of a wrong verdict."""
     experiments: tuple[Experiment, ...] = ()
     """The experiments whose losses the claim reads, stored or missing."""
-    parts: tuple[Comparison, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
     @property
     def missing_experiments(self) -> list[Experiment]:
@@ -126,16 +119,16 @@ class JudgedClaim:
     @property
     def runs(self) -> int:
         """The smallest number of runs of its parts; 0 without parts."""
-        return min((comparison.runs for comparison in self.parts), default=0)
+        return min((comparison.runs for comparison in self.comparisons), default=0)
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """The verdicts by topic; without topics, the key is empty."""
-        return by_topic((comparison.topic, comparison.verdict) for comparison in self.parts)
+        return by_topic((comparison.topic, comparison.verdict) for comparison in self.comparisons)
 
     @property
     def verdict(self) -> Verdict:
-        return verdict_of(self.parts)
+        return verdict_of(self.comparisons)
 
     @property
     def reason(self) -> str:
@@ -144,7 +137,7 @@ class JudgedClaim:
             return ""
         if self.is_provisional:
             return f"fewer than {self.needed:,} runs are stored"
-        comparison = decisive(self.parts)
+        comparison = decisive(self.comparisons)
         if comparison.runs < comparison.min_runs:
             return (
                 f"{comparison.compared}: an estimate of this kind must have at least {comparison.min_runs} runs, "
@@ -153,33 +146,37 @@ class JudgedClaim:
         too_wide = (
             f"{comparison.compared}: {comparison.found} after {self.runs:,} runs, an interval that is too wide to tell"
         )
-        undecided = (part for part in self.parts if part.verdict is Verdict.UNDECIDED and not part.is_beside)
-        runs = max(part.deciding_runs for part in undecided)
+        undecided = [
+            comparison
+            for comparison in self.comparisons
+            if comparison.verdict is Verdict.UNDECIDED and not comparison.is_beside
+        ]
+        runs = max(comparison.deciding_runs for comparison in undecided)
         return (
-            f"{too_wide}; about {_round_up(runs):,} runs would probably tell" if runs < MAX_SUGGESTED_RUNS else too_wide
+            f"{too_wide}; about {round_up(runs):,} runs would probably tell" if runs < MAX_SUGGESTED_UNITS else too_wide
         )
 
-    def judge(self, estimates: Sequence[Part]) -> "JudgedClaim":
+    def judge(self, parts: Sequence[Part]) -> "JudgedClaim":
         """Judge parts; with too few runs, all verdicts are undecided.
 
         Raises:
             ConfigError: A number is NaN or infinite, although there are enough runs.
         """
-        for part in estimates:
+        for part in parts:
             if part.estimate.is_possible and not part.estimate.is_known:  # few runs may have no estimate
                 raise ConfigError(
                     f"{self.claim.place}: {part.compared}: its numbers must be finite, got NaN or infinity"
                 )
         is_judged = self.claim.is_judged
-        error = self.error / max(1, sum(comparison.is_claimed for comparison in estimates)) if is_judged else ERROR_RATE
-        comparisons = [judge_part(comparison, error) for comparison in estimates]
+        error = self.error / max(1, sum(part.is_claimed for part in parts)) if is_judged else ERROR
+        comparisons = [Comparison.of(judge_part(part, error)) for part in parts]
         if not is_judged:
             comparisons = [comparison.but(verdict=None) for comparison in comparisons]
         elif min(comparison.runs for comparison in comparisons) < self.needed:
             comparisons = [
                 comparison.but(verdict=comparison.verdict and Verdict.UNDECIDED) for comparison in comparisons
             ]
-        return replace(self, parts=tuple(comparisons))
+        return replace(self, comparisons=tuple(comparisons))
 
     @property
     def is_provisional(self) -> bool:
@@ -189,11 +186,6 @@ class JudgedClaim:
 def with_runs(experiment: Experiment, runs: int) -> Experiment:
     """Return an experiment with another number of requested runs."""
     return replace(experiment, request=replace(experiment.request, runs=runs))
-
-
-def _round_up(number: float) -> int:
-    unit = 10 ** int(log10(number))
-    return ceil(number / unit) * unit
 
 
 def claim(id: str, *sweeps: str, **options: Any) -> Callable[[ClaimFunction], Claim]:

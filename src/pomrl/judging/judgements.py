@@ -13,17 +13,10 @@ from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, Valida
 
 from pomrl.configuration.study import Study
 from pomrl.judging.claim import JudgedClaim
-from pomrl.judging.verdict import (
-    Comparison,
-    JudgementColumns,
-    Verdict,
-    VerdictOrNone,
-    WholeNumber,
-    by_topic,
-    decisive,
-)
+from pomrl.judging.comparison_rows import Comparison, JudgementColumns, VerdictOrNone, WholeNumber, by_topic, decisive
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, encode_table, parse_rows, read_rows, write_table
+from verdicts.parts import Verdict
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -109,7 +102,7 @@ class Judgement(JudgementColumns):
 
 def judgement(variant: str, outcome: JudgedClaim, note: str = "") -> Judgement:
     """Make the judgement of a claim under a variant."""
-    claim, comparisons = outcome.claim, outcome.parts or (Comparison(),)
+    claim, comparisons = outcome.claim, outcome.comparisons or (Comparison(),)
     fields: dict[str, Any] = {name: getattr(claim, name) for name in OF_CLAIM}
     if old := claim.revised:
         before = old.before if isinstance(old.before, Verdict) else old.before.get(variant)

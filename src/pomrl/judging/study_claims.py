@@ -24,7 +24,6 @@ from pomrl.execution.local import in_threads
 from pomrl.judging import judgements
 from pomrl.judging.claim import Claim, JudgedClaim, claims_of, with_runs
 from pomrl.judging.judgements import Judgements
-from pomrl.judging.verdict import Part
 from pomrl.results.intervals import ERROR_RATE
 from pomrl.results.result import NotInSweepError, Result
 from pomrl.results.sweep_results import SweepResults
@@ -32,6 +31,7 @@ from pomrl.science.gamma_schedules import Grid
 from pomrl.science.gamma_star import HindsightChoice
 from pomrl.store import StoreError, StoreWarning
 from pomrl.store.derived import Simulation
+from verdicts.parts import Part
 
 CACHE_BYTES = 64 * 2**20
 """The maximum size of a reader's cache of losses, in bytes."""
@@ -95,8 +95,8 @@ class Basis:
             requested[id(experiment)] = experiment
             return losses(experiment)
 
-        comparisons = claim.parts({name: self._sweep_losses(name, recorded) for name in claim.sweeps})
-        return comparisons, list(requested.values())
+        parts = claim.parts({name: self._sweep_losses(name, recorded) for name in claim.sweeps})
+        return parts, list(requested.values())
 
     def _sweep_losses(self, name: str, losses: Callable[[Experiment], Result]) -> SweepResults:
         settings = self.settings[name]
@@ -159,10 +159,10 @@ def judge_claim(basis: Basis, claim: Claim, reader: Reader) -> JudgedClaim:
     unjudged, requested = basis.unjudged_outcome(claim), basis.requests(claim)
     try:
         while runs := min([unjudged.needed, *map(reader.complete, requested)]):
-            comparisons, read_experiments = basis.compare(claim, partial(_read_or_unknown, reader, requested, runs))
+            parts, read_experiments = basis.compare(claim, partial(_read_or_unknown, reader, requested, runs))
             new = [experiment for experiment in read_experiments if not any(experiment is other for other in requested)]
             if not new:
-                return replace(unjudged, experiments=tuple(requested)).judge(comparisons)
+                return replace(unjudged, experiments=tuple(requested)).judge(parts)
             requested = [*requested, *new]
     except StoreError as error:
         warnings.warn(str(error), StoreWarning, stacklevel=2)

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from pomrl.configuration.study import Study
+from pomrl.judging.comparison_rows import REPORTED, Comparison
 from pomrl.judging.judgements import Judgement, Judgements
-from pomrl.judging.verdict import REPORTED, Comparison, Verdict
+from verdicts.parts import Verdict
 
 SELECTED = "Claims marked (s) are about results that were looked at when readings of the paper were chosen."
 """The explanation of the mark (s)."""

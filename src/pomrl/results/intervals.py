@@ -3,17 +3,18 @@
 Tasks of a run are dependent, so whole runs are resampled.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import isnan
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import stdtrit
 
 from pomrl.science.gamma_star import minimising
+from verdicts.groups import Group, Linear
+from verdicts.resampling import bootstrap_means
 
 if TYPE_CHECKING:  # because it takes long to load
     import pandas as pd
@@ -37,23 +38,11 @@ MIN_BOOTSTRAP_RUNS = 5
 """The smallest number of runs for a bootstrap interval of a summary. With normal losses, intervals would hold in 50 %
 of samples of 2 runs, 75 % of 3, and 90 % of 5."""
 
-RESAMPLES_OF_CLAIMS = 9999
-"""The number of resamples for correlations in claims with few runs."""
-
-RESAMPLES_OF_PRECISE_CLAIMS = 399_999
-"""The number of resamples for correlations in claims with many runs. Fewer cannot resolve their small error rates."""
-
 MAX_RESAMPLED_RUNS = 2**20
 """The largest number of runs resampled together. It bounds memory and changes no result."""
 
-MAX_DEVIATION_RUNS = 10_000
-"""The largest number of runs whose deviations from the mean are in memory together."""
-
 Kind = Literal["sd", "se", "ci"]
 """A band around the mean: a standard deviation, a standard error, or Student's confidence interval."""
-
-NO_SPREAD = 1e-12
-"""The largest spread over runs that counts as rounding, relative to max(1, |estimate|)."""
 
 
 @dataclass(frozen=True)
@@ -98,41 +87,6 @@ def bootstrap_interval(sample: np.ndarray, statistic: Callable[[np.ndarray], np.
     sizes = [min(chunk, resamples - first) for first in range(0, resamples, chunk)]
     resampled = [statistic(sample.take(generator.integers(n, size=(size, n)), axis=-1)).reshape(size) for size in sizes]
     return percentile(estimate, np.concatenate(resampled))
-
-
-@lru_cache(maxsize=4)
-def bootstrap_weights(n: int, resamples: int, seed: int) -> Float[np.ndarray, "B n"]:
-    """Return the weight of each run in each of B resamples."""
-    counts: Int[np.ndarray, "B n"] = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=resamples)
-    return counts / n
-
-
-def bootstrap_means(
-    sample: Float[np.ndarray, "n ..."], resamples: int = RESAMPLES_OF_GAMMA_STAR, seed: int = 0
-) -> Float[np.ndarray, "B ..."]:
-    """Return the mean over runs in each of B resamples."""
-    means = bootstrap_weights(len(sample), resamples, seed) @ sample.reshape(len(sample), -1)
-    return means.reshape(resamples, *sample.shape[1:])
-
-
-def normal_means(
-    sample: Float[np.ndarray, "n k"], resamples: int, chunk: int, seed: int
-) -> Iterator[Float[np.ndarray, "b k"]]:
-    """Yield chunks of normally distributed means over runs.
-
-    They approximate bootstrap means of many runs. The square root of the covariance is symmetric, because signs of
-    eigenvectors differ between processors.
-    """
-    n, centre = len(sample), sample.mean(0)
-    products = np.zeros((len(centre), len(centre)))
-    for start in range(0, n, MAX_DEVIATION_RUNS):
-        deviations = sample[start : start + MAX_DEVIATION_RUNS] - centre
-        products += deviations.T @ deviations
-    variances, directions = np.linalg.eigh(products / ((n - 1) * n))
-    root = (directions * np.sqrt(np.clip(variances, 0.0, None))) @ directions.T
-    rng = np.random.default_rng(seed)
-    for start in range(0, resamples, chunk):
-        yield centre + rng.standard_normal((min(chunk, resamples - start), len(centre))) @ root
 
 
 def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss", kind: Kind = "sd") -> "pd.DataFrame":
@@ -186,7 +140,7 @@ def best_gamma_band(frame: "pd.DataFrame", by: Sequence[str], kind: Kind = "sd")
         best = minimising(gammas, losses.mean(0, keepdims=True)).item()
         if len(losses) == 1:
             return [best, np.nan, np.nan]
-        resampled = minimising(gammas, bootstrap_means(losses))
+        resampled = minimising(gammas, bootstrap_means(losses, RESAMPLES_OF_GAMMA_STAR))
         if kind == "ci":
             lower, upper = np.quantile(resampled, INTERVAL_QUANTILES)
             return [best, min(lower, best), max(upper, best)]
@@ -241,12 +195,6 @@ def difference(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " m"], *, paired
     estimate = float(b.mean() - a.mean())
     if min(len(a), len(b)) < 2:
         return Interval(estimate, np.nan, np.nan)
-    spread = np.ptp(b - a) if paired else max(np.ptp(a), np.ptp(b))
-    if spread <= NO_SPREAD * max(1.0, abs(estimate)):
-        return Interval(estimate, estimate, estimate)
-    variances = np.array([np.var(b - a, ddof=1) / len(a)] if paired else [np.var(x, ddof=1) / len(x) for x in (a, b)])
-    degrees = len(a) - 1.0
-    if not paired:  # by Welch and Satterthwaite
-        degrees = variances.sum() ** 2 / (variances**2 / [len(a) - 1, len(b) - 1]).sum()
-    half = float(stdtrit(degrees, INTERVAL_QUANTILES[1]) * np.sqrt(variances.sum()))
+    student = Linear.of([Group(1.0, b - a)] if paired else [Group(1.0, b), Group(-1.0, a)]).student
+    half = float(stdtrit(student.degrees_of_freedom, INTERVAL_QUANTILES[1])) * student.deviation
     return Interval(estimate, estimate - half, estimate + half)

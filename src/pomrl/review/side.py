@@ -166,7 +166,7 @@ class WorkingSweeps:
         for study, basis in self._claims(by_study):
             _compute(chain.from_iterable(map(basis.requests, basis.claims)), runs)
             for outcome in study_claims.judge_variant(study, basis, _FirstRuns(max_runs=runs)):
-                if outcome.parts:
+                if outcome.comparisons:
                     yield f"{study.name} {outcome.claim.id} {basis.variant}", str(outcome.verdict)
 
     def _requested(self, request: Mapping[str, Any]) -> list[Any]:

@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 from scipy import stats
-from tests.support.worlds import BY_ID, GAMMAS, heavy_tailed
+from tables_of_tests import heavy_tailed
 
-from pomrl.judging.agreement import is_close
-from pomrl.judging.claim import JudgedClaim
-from pomrl.judging.comparisons import best_is_between, less, near, no_better, no_worse, on_a_par
-from pomrl.judging.estimates import Student, correlation, mean, mean_difference, smooth
-from pomrl.judging.minima import largest, may_be_best
-from pomrl.judging.verdict import Comparison, Part, Verdict, judge_part
-from pomrl.results.intervals import bootstrap_means, difference, normal_means
-from pomrl.results.result import Result
+from verdicts.comparisons import less, no_better, no_worse, on_a_par
+from verdicts.estimates import Student, correlation, largest, mean, mean_difference, smooth
+from verdicts.parts import Part, Verdict, judge_part
+from verdicts.resampling import bootstrap_means, normal_means
 
 
 def losses(runs: int) -> np.ndarray:
@@ -30,15 +26,6 @@ def test_means_are_compared_with_numbers_from_50_runs_on(runs, is_judged):
     for estimate in (mean(sample), smooth(lambda means: means**2, sample), largest([mean(sample), mean(-sample)])):
         assert (Part("", estimate, above=0.1).verdict() is Verdict.HOLDS) == is_judged
     assert mean(np.full(runs, 2.0)).is_possible == is_judged
-
-
-def test_an_undecided_mean_says_how_many_runs_it_needs():
-    parts = [less(losses(20), losses(20) + 1.0, "a less b"), Part("mean of a", mean(losses(20)), above=0.1)]
-    judged = JudgedClaim(BY_ID["Q1.1"], 20).judge(parts)
-    assert judged.verdict is Verdict.UNDECIDED
-    assert judged.reason == "mean of a: an estimate of this kind must have at least 50 runs, got 20"
-    enough = JudgedClaim(BY_ID["Q1.1"], 50).judge([Part("mean of a", mean(losses(50)), above=losses(50).mean())])
-    assert "too wide to tell" in enough.reason
 
 
 @pytest.mark.parametrize(("runs", "has_drift"), [(99, False), (100, True)])
@@ -76,41 +63,8 @@ def test_losses_are_equal_up_to_ten_percent(factor, verdict):
         assert part.verdict() is verdict
 
 
-def test_discount_factors_are_near_up_to_a_tenth():
-    grid = Result.of_losses(np.ones((10, 1, 21)), GAMMAS)
-    assert GAMMAS[near(grid, 0.5)] == pytest.approx([0.4, 0.45, 0.5, 0.55, 0.6])
-
-
-def test_gammas_that_differ_by_rounding_are_not_between():
-    values = np.array([0.3 + 0.9e-9, 0.3 + 1.1e-9, 0.6])
-    curve = np.array([1.0, 0.0, 1.0]) + np.zeros((20, 1, 3))
-    assert best_is_between(Result.of_losses(curve, values), "", above=0.3).verdict() is Verdict.HOLDS
-    worse = np.array([0.0, 1.0, 1.0]) + np.zeros((20, 1, 3))
-    assert best_is_between(Result.of_losses(worse, values), "", above=0.3).verdict() is Verdict.DOES_NOT_HOLD
-
-
-def test_columns_eight_standard_errors_away_are_not_best():
-    noise = np.random.default_rng(5).normal(size=(100, 2))
-    noise = (noise - noise.mean(0)) / noise.std(0)
-    curve = np.stack([np.zeros(100), noise[:, 0] + 0.79, noise[:, 1] + 0.81], axis=1)
-    assert may_be_best(curve).tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("level", [1.0, 1e6])
 @pytest.mark.parametrize(("spread", "is_constant"), [(0.9e-12, True), (1.1e-12, False)])
 def test_a_spread_of_rounding_errors_counts_as_none(spread, is_constant, level):
     sample = level * (1.0 + spread * np.sqrt(99) * np.tile([-1.0, 1.0], 50))
     assert mean_difference(sample, np.zeros(100)).is_constant == is_constant
-
-
-@pytest.mark.parametrize(("gap", "agree"), [(0.9e-9, True), (2e-9, False)])
-def test_judgements_agree_up_to_digits_of_other_processors(gap, agree):
-    assert is_close(Comparison(estimate=1.0), Comparison(estimate=1.0 + gap)) == agree
-
-
-def test_independent_samples_have_welchs_interval():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=5), 1.0 + 3.0 * rng.normal(size=12)
-    theirs = stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
-    found = difference(a, b, paired=False)
-    assert (found.lower, found.upper) == pytest.approx((theirs.low, theirs.high))

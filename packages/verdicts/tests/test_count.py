@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from pomrl.judging.comparisons import in_more_than
-from pomrl.judging.estimates import Count, mean
-from pomrl.judging.verdict import Part, Verdict
+from verdicts.comparisons import in_more_than
+from verdicts.estimates import Count, mean
+from verdicts.parts import Part, Verdict, judge_part
 
 
 def count(p_true: list[float]) -> Count:
-    return Count(value=0.0, runs=100, p_true=tuple(p_true), p_false=tuple(1.0 - p for p in p_true))
+    return Count(value=0.0, units=100, p_true=tuple(p_true), p_false=tuple(1.0 - p for p in p_true))
 
 
 def test_the_interval_counts_what_holm_rejects() -> None:
@@ -33,6 +33,13 @@ def test_the_interval_counts_what_holm_rejects() -> None:
 )
 def test_claims_on_every_one_and_most(p_true: list[float], above: float, verdict: Verdict) -> None:
     assert Part("", count(p_true), above=above).verdict(0.05) is verdict
+
+
+def test_too_few_units_for_holms_correction_say_how_many_suffice() -> None:
+    few = Count(3.0, 5, (0.1,) * 3, (0.9,) * 3, smallest=1 / 252, each="5 against 5 runs")
+    reason = judge_part(Part("", few, above=2.5), 0.02).reason
+    assert reason.startswith("5 against 5 runs in each of 3 statements (Holm): the smallest possible p is 0.012")
+    assert reason.endswith("at least 6 in each would be needed")
 
 
 def test_one_part_of_two_refutes_a_group_with_twice_its_p_value() -> None:

@@ -3,24 +3,11 @@
 import numpy as np
 import pytest
 from scipy import stats
-from tests.support.worlds import heavy_tailed
+from tables_of_tests import heavy_tailed
 
-from pomrl.judging.comparisons import closes_distance
-from pomrl.judging.estimates import mean, mean_difference
-from pomrl.judging.minima import (
-    Pairs,
-    largest,
-    may_be_best,
-    minimum_difference,
-    minimum_ratio,
-    p_best,
-    ratio,
-    smaller_best_gamma,
-)
-from pomrl.results.intervals import bootstrap_means, normal_means
-from pomrl.science.gamma_star import best_index
-
-GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])
+from verdicts.comparisons import closes_distance
+from verdicts.estimates import largest, mean, mean_difference
+from verdicts.minima import BestDifference, Pairs, minimum_difference, minimum_ratio, p_best, ratio
 
 
 @pytest.fixture
@@ -49,7 +36,7 @@ def test_p_values_are_those_of_some_mean_against_all_others(rng):
 @pytest.mark.parametrize("error", [0.1, 1e-3])
 def test_ends_of_an_interval_have_half_the_error_as_p_value(rng, error):
     a, b = heavy_tailed(rng, 1200, 3), heavy_tailed(rng, 1200, 3)
-    for estimate in (minimum_difference(a, b), minimum_ratio(a, b)):
+    for estimate in (minimum_difference(a, b), minimum_ratio(a, b), largest([mean(column) for column in a.T])):
         lower, upper = estimate.interval(error)
         assert estimate.p_values(lower)[0] == pytest.approx(error / 2, rel=1e-3)
         assert estimate.p_values(upper)[1] == pytest.approx(error / 2, rel=1e-3)
@@ -63,9 +50,8 @@ def test_ends_of_an_interval_have_half_the_error_as_p_value(rng, error):
     ],
 )
 def test_error_where_means_tie_is_at_most_the_one_asked_for(rng, estimate):
-    intervals = np.array([estimate(rng).interval(0.2) for _ in range(600)])
-    missed = (intervals[:, 0] > 0.0) | (intervals[:, 1] < 0.0)
-    assert missed.sum() <= stats.binom(600, 0.2).ppf(0.999)
+    p = np.array([estimate(rng).p_values(0.0) for _ in range(600)])  # an interval at error 0.2 leaves out 0 up to 0.1
+    assert (p <= 0.1).any(1).sum() <= stats.binom(600, 0.2).ppf(0.999)
 
 
 def far_apart(rng: np.random.Generator, runs: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -132,9 +118,9 @@ def test_moments_are_those_of_single_sums(rng):
 
 @pytest.mark.parametrize("runs", [50, 300])
 def test_the_share_of_a_distance_is_covered_on_both_sides(rng, runs):
-    intervals = np.array([closes_distance(*far_apart(rng, runs), "").estimate.interval(0.1) for _ in range(600)])
+    p = np.array([closes_distance(*far_apart(rng, runs), "").estimate.p_values(0.8) for _ in range(600)])
     one_sided = stats.binom(600, 0.05)
-    for missed in (intervals[:, 0] > 0.8, intervals[:, 1] < 0.8):
+    for missed in (p <= 0.05).T:  # an interval at error 0.1 leaves out 0.8 only there
         assert one_sided.ppf(0.001) <= missed.sum() <= one_sided.ppf(0.999)
 
 
@@ -167,47 +153,18 @@ def test_the_largest_is_at_least_a_threshold_unless_all_are_below(rng):
     assert largest(parts).p_values(0.4) == pytest.approx((min(1.0, 4 * at_most.min()), at_least.max()))
 
 
-class TestBestGamma:
+class TestPlaceOfAMinimum:
     def test_the_best_is_in_its_confidence_set(self, rng):
         left_out = sum(p_best(rng.normal(size=(200, 4)))[1] <= 0.1 for _ in range(600))  # all four are the best
         assert left_out <= stats.binom(600, 0.1).ppf(0.999)
 
+    def test_either_of_two_places_may_be_missed(self):
+        p_a, p_b, steps = np.array([1.0, 0.01]), np.array([0.2, 1.0]), np.arange(2.0)
+        estimate = BestDifference(-1.0, 50, steps[:, None] - steps, p_a, p_b)
+        assert estimate.p == pytest.approx(np.array([[0.4, 1.0], [0.02, 0.02]]))
+        assert estimate.p_values(0.0) == pytest.approx((1.0, 0.4))
+        assert (estimate.interval(0.9), estimate.interval(0.1)) == ((-1.0, -1.0), (-1.0, 0.0))
+
     def test_a_discount_factor_that_is_clearly_worse_is_not_in_it(self, rng):
         losses = rng.normal(size=(2000, 4)) + np.array([1.0, 0.0, 0.5, 1.0])
         assert (p_best(losses) > 1e-6).tolist() == [False, True, False, False]
-
-    def test_a_clear_difference(self, rng):
-        noise = rng.normal(size=(2000, 1))
-        early, late = np.array([0.5, 0.0, 0.5, 0.5]), np.array([0.5, 0.5, 0.5, 0.0])
-        estimate = smaller_best_gamma(GAMMAS, noise + early, noise + late)
-        assert estimate.value == pytest.approx(-0.6)
-        assert estimate.interval(1e-6) == pytest.approx((-0.6, -0.6))
-        assert estimate.p_values(0.0)[1] == 0.0
-
-    def test_gammas_that_differ_by_a_threshold_but_for_rounding_are_at_it(self):
-        grid, curve = np.array([0.1, 0.2, 0.3]), np.ones((20, 3))  # 0.3 - 0.2 is less than 0.1
-        estimate = smaller_best_gamma(grid, curve - [0.0, 0.0, 0.5], curve - [0.0, 0.5, 0.0])
-        assert estimate.p_values(0.1) == (1.0, 1.0)
-
-    def test_intervals_and_p_values_agree(self, rng):
-        a, b = rng.normal(size=(2, 300, 4)) + np.array([0.1, 0.0, 0.05, 0.2])
-        estimate = smaller_best_gamma(GAMMAS, a, b)
-        lower, upper = estimate.interval(0.5)
-        for threshold in (-0.95, -0.65, -0.35, -0.05, 0.05, 0.35, 0.65, 0.95):
-            assert (lower > threshold) == (estimate.p_values(threshold)[0] <= 0.25)
-            assert (upper < threshold) == (estimate.p_values(threshold)[1] <= 0.25)
-        assert estimate.p.min() == 2 * min(p_best(a).min(), p_best(b).min())  # either set may miss its gamma*
-
-
-@pytest.mark.parametrize("runs", [30, 1000])
-def test_only_columns_that_may_be_best_are_best_in_a_resample(runs):
-    rng = np.random.default_rng(6)
-    curves = 0.2 * (np.arange(21.0) - 12.0) ** 2 / 10 + heavy_tailed(rng, runs * 21).reshape(runs, 21)
-    possible = may_be_best(curves)
-    assert 0 < len(possible) < 21
-    resampled = [bootstrap_means(curves, 5000, 0), *normal_means(curves, 50_000, 10_000, 0)]
-    assert set(np.unique(np.concatenate([best_index(means) for means in resampled]))) <= set(possible)
-
-
-def test_columns_that_are_tied_may_all_be_best():
-    assert may_be_best(np.array([[1.0, 0.5, 0.5, 2.0]] * 10)).tolist() == [1, 2]
