@@ -68,7 +68,7 @@ def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:
                 share = ratio(losses[problem, m].regret, at_eval[problem, m].regret)
                 bar = {"mean": 1 + share.value, "lower": 1 + share.lower, "upper": 1 + share.upper}
                 point = {"panel": panel, "series": look.label, "x": float(PROBLEMS.index(problem)), **bar}
-                yield {**point, "band": "95 % interval", "n": share.runs, "marker": False}
+                yield {**point, "band": "95 % interval", "n": share.units, "marker": False}
 
 
 def _losses(sweeps: StoredSweeps, runs: Runs) -> Mapping[tuple[Hashable, ...], Result]:

@@ -186,9 +186,11 @@ class Linear(ScalarEstimate):
             return 1.0, 1.0
         if len(self.groups) > 1:
             return _tails(self._statistics(threshold))
-        sample = self.groups[0].coefficient * self.groups[0].sample
+        group = next(iter(self.groups))
+        sample = group.coefficient * group.sample
         positive, negative = int((sample > 0.0).sum()), int((sample < 0.0).sum())
-        return tuple(float(bdtrc(k - 1, positive + negative, 0.5)) if k else 1.0 for k in (positive, negative))  # pyright: ignore[reportReturnType]
+        at_most, at_least = (bdtrc(k - 1, positive + negative, 0.5) if k else 1.0 for k in (positive, negative))
+        return float(at_most), float(at_least)
 
     def _interval(self, error: float) -> tuple[float, float]:
         if self.has_few_differences:

@@ -146,6 +146,6 @@ def _relative_gains(sweeps: StoredSweeps, all_series: list[Series]) -> Iterator[
             weight_rows = rows[rows["estimator.mixing"] == weight]
             if len(weight_rows):
                 gain = relative_gain(Result.of_table(weight_rows))
-                rows_of_gains.append((weight, gain.value, gain.lower, gain.upper, gain.runs))
+                rows_of_gains.append((weight, gain.value, gain.lower, gain.upper, gain.units))
         bands = pd.DataFrame(rows_of_gains, columns=["weight", "mean", "lower", "upper", "n"])
         yield series.points(bands, "weight", "95 % interval")
