@@ -176,12 +176,21 @@ class TestManyUnits:
         draws = stats.permutation_test(shifted, studentised, n_resamples=9999, alternative="greater", rng=1)
         welch = float(two_groups(a, b).student.p_values(0.6)[0])
         assert two_groups(a, b).p_values(0.6)[0] == pytest.approx(max(draws.pvalue, welch), abs=0.02)
+        assert two_groups(a, b).smallest_p == 1 / MAX_ARRANGEMENTS
+
+    def test_groups_of_twice_the_size_are_unequal(self, rng):
+        ten = rng.normal(size=10)
+        assert [two_groups(ten, rng.normal(size=n)).smallest_p > 0.0 for n in (19, 20)] == [False, True]
 
     def test_equal_units_show_a_difference_from_0_alone(self):
         estimate = two_groups(np.full(12, 2.0), np.full(15, 0.5))
         assert estimate.interval(0.01) == (0.0, np.inf)
         assert estimate.p_values(0.0)[0] <= 1 / MAX_ARRANGEMENTS
         assert estimate.p_values(1.4) == (1.0, 1.0)
+
+    def test_planned_units_have_the_power_of_tables_of_t_tests(self):
+        a, b = (np.sqrt(0.99) * np.tile([-1.0, 1.0], 50) + mean for mean in (0.5, 0.0))  # 0.5 standard deviations
+        assert two_groups(a, b).units_for_power(0.5, 0.025, 0.8) == pytest.approx(64, abs=1)  # Cohen 1988
 
 
 class TestRatiosAndPlaces:
@@ -219,6 +228,10 @@ class TestReasons:
         )
         enough = two_groups(rng.normal(50.0, size=6), rng.normal(size=6))
         assert judge_part(Part("", enough, above=0.0), 0.05 / 7).verdict is Verdict.HOLDS
+
+    def test_two_units_in_each_group_have_a_test(self):
+        few = two_groups(np.array([5.0, 5.1]), np.array([0.0, 0.1]))
+        assert few.p_values(0.0)[0] == pytest.approx(1 / 6)
 
     def test_what_has_no_test_says_how_many_it_needs(self, rng):
         three = Linear.of([Group(c, rng.normal(size=9)) for c in (1.0, -2.0, 1.0)], unit="runs")

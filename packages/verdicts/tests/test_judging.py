@@ -167,3 +167,12 @@ def test_successes_in_pairs_need_10_that_differ_for_t(differing, is_tested):
 def test_successes_in_groups_need_5_of_each_kind_for_t(failures, is_tested):
     a, b = np.repeat([1.0, 0.0], [200 - failures, failures]), np.tile([1.0, 0.0], 100)
     assert (judge(two_methods(a, b), ["a > b + 0.1"])["verdict"][0] == "holds") == is_tested
+
+
+def test_parts_share_the_error_of_their_claim():
+    table = two_methods(normal(60, 0.5), normal(60, seed=1)).assign(n=np.tile([1, 2], 60))
+    whole, (one, other) = (
+        judge(table, ["a > b for each n"]),
+        judge(table, ["a > b where n=1", "a > b where n=2"])[["lower", "upper"]].to_numpy(),
+    )
+    assert (whole["lower"][0], whole["upper"][0]) in [tuple(one), tuple(other)]
