@@ -105,7 +105,8 @@ def _compute(problem: Problem, methods: Sequence[Method], run: int) -> "list[pd.
 
 
 def _is_importable(component: object) -> bool:
-    return not is_of_session(type(component)) and "<locals>" not in type(component).__qualname__
+    cls = type(component)
+    return not is_of_session(cls) and getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is cls
 
 
 def _last_run(table: "pd.DataFrame") -> int:

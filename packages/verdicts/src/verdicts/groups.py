@@ -181,7 +181,7 @@ class Linear(ScalarEstimate):
         return max(at_most, float(stdtr(degrees, -smaller))), max(at_least, float(stdtr(degrees, larger)))
 
     def _p_values_of_few_differences(self, threshold: float) -> tuple[float, float]:
-        """Test a difference of 0 by signs of the pairs that differ, or by labels; other thresholds have p-value 1."""
+        """Test a difference of 0 by signs of unequal pairs, or by labels; other thresholds have p-value 1."""
         if not (self.is_difference and self.has_exact_test and threshold == self.constant):
             return 1.0, 1.0
         if len(self.groups) > 1:
