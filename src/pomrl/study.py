@@ -60,6 +60,7 @@ from pomrl.science.problem import Method as Method
 from pomrl.science.problem import Problem as Problem
 from pomrl.science.stored_columns import loss_array as loss_array
 from pomrl.science.tasks.random_chains import Dirichlet as Dirichlet
+from pomrl.science.tasks.random_chains import Gaussian as Gaussian
 from pomrl.science.tasks.random_chains import UniformBall as UniformBall
 from pomrl.store import signature as signature
 from pomrl.store.derived import Simulation as Simulation
