@@ -61,7 +61,7 @@ class Results:
     def comparison(self, id: str, variant: str, part: str = "") -> Comparison:
         """Return the comparison with the words `part`, by default the decisive one.
 
-        `^` before the words requires them at the beginning.
+        `^` before the words requires them at the beginning. A comparison with this text alone precedes others.
 
         Raises:
             LookupError: The claim is unknown, or not exactly one comparison matches.
@@ -76,6 +76,7 @@ class Results:
             return judgement.decisive
         pattern = ("^" if part.startswith("^") else "") + re.escape(part.removeprefix("^"))
         named = [comparison for comparison in judgement.comparisons if re.search(pattern, comparison.compared)]
+        named = [comparison for comparison in named if comparison.compared == part] or named
         if len(named) != 1:
             raise LookupError(
                 f"{id} under {variant} must have one comparison with the words {part!r}, got {len(named)}"

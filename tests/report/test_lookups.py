@@ -71,6 +71,15 @@ class TestPlaces:
         text = "{share(Q1.1, printed)}, {reduction(Q1.1, printed)}"
         assert fill(text, Results(PAPER, lambda name: (find(name), table)), "p") == "-24 % [-31, 0], 24 % [0, 31]"
 
+    def test_a_part_with_exactly_these_words_precedes_longer_ones(self, tmp_path: Path) -> None:
+        judgement = judged(tmp_path, FOUND).of("printed")["Q1.1"]
+        longer, exact = (
+            judgement.decisive.but(compared=text, estimate=n) for text, n in (("m = 20", 2.0), ("m = 2", 1.0))
+        )
+        table = Judgements({"printed": {"Q1.1": judgement.model_copy(update={"comparisons": (longer, exact)})}})
+        text = '{value(Q1.1, printed, part="m = 2", digits="0")}'
+        assert fill(text, Results(PAPER, lambda name: (find(name), table)), "p") == "1"
+
     @pytest.mark.parametrize(
         ("place", "problem"),
         [
