@@ -62,7 +62,7 @@ def excess_by_task(sweeps: StoredSweeps) -> Drawing:
 
     Points are means over blocks of tasks of doubling length, at the harmonic mean of t - 1. (a) is the mean excess in
     settings of the theorem, (b) the mean of its size in single tasks, and (c) the mean excess in controls. Dashed lines
-    have the slope -1 in (a) and (c), and -1/2 in (b). Negative means are left out. Of many curves, only the first, the
+    have the slope -1, and the dotted line -1/2. Negative means are left out. Of many curves, only the first, the
     middle and the last have a band. Bands show 95 % intervals of the mean.
     """
     data = collect(_points(sweeps), SERIES)
@@ -114,7 +114,7 @@ def _guide(points: pd.DataFrame, panel: str, slope: float) -> pd.DataFrame:
 
 
 def _guide_look(slope: float) -> Look:
-    return Look(f"slope {slope:g}", "black", "", "--")
+    return Look(f"slope {slope:g}", "black", "", "--" if slope == -1.0 else ":")
 
 
 def _draw_panel(ax: Axes, data: pd.DataFrame, panel: str) -> None:
