@@ -59,7 +59,7 @@ def test_all_commands_are_offered() -> None:
         ("pomrl run ++est", "++estimator="),
         ("pomrl run batches=m20", "batches=m20_T5"),
         ("pomrl run reading=", "reading=computed|reading=printed|reading=repaired"),
-        ("pomrl run +publication=p", "+publication=pomrl2023"),
+        ("pomrl run +publication=po", "+publication=pomrl2023"),
         ("pomrl run experiment=task", "experiment=task_similarity"),
         ("pomrl run experiment=bey", "experiment=beyond/"),
         ("pomrl run experiment=task_similarity,beyond/tied_rows_in_c",
