@@ -140,7 +140,7 @@ class TestCoverage:
 
     def test_of_how_a_best_gamma_grows(self, monkeypatch):
         """The true best gamma grows in every task; estimates from few noisy runs do not, but intervals cover it."""
-        monkeypatch.setattr("verdicts.estimates.RESAMPLES", 499)
+        monkeypatch.setattr("verdicts.correlations.RESAMPLES", 499)
         rng = np.random.default_rng(7)
         grid, best = np.linspace(0, 1, 21), np.linspace(0.3, 0.7, 9)[:, None]
         estimates = []

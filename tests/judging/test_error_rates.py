@@ -7,7 +7,7 @@ from benchmarks.truths_on_thresholds import gaps_of, p_of_mean, p_of_minima, p_o
 from scipy.special import stdtr
 from tests.support.worlds import heavy_tailed
 
-from verdicts.estimates import correlation
+from verdicts.correlations import correlation
 from verdicts.minima import minimum_difference
 
 MOST = 1.3

@@ -16,7 +16,7 @@ from pomrl.judging.study_claims import Basis, judge_claim
 from pomrl.results.result import Result
 from pomrl_report.answer import claims_page
 from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
-from verdicts import estimates
+from verdicts import correlations
 from verdicts.parts import Verdict
 
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
@@ -56,8 +56,8 @@ def test_a_short_horizon_that_helps_bayes_refutes_h1_and_h2(
 ) -> None:
     unjudged = basis.unjudged_outcome(BY_ID["H2"])
     allowed = unjudged.error / 48
-    assert allowed / 2 > 1.0 / (estimates.PRECISE_RESAMPLES + 2)  # so many resamples resolve it
-    monkeypatch.setattr(estimates, "PRECISE_RESAMPLES", 999)
+    assert allowed / 2 > 1.0 / (correlations.PRECISE_RESAMPLES + 2)  # so many resamples resolve it
+    monkeypatch.setattr(correlations, "PRECISE_RESAMPLES", 999)
     others = {"ada_pomrl": LONG_IS_BEST, "bayes": bayes}
     assert judged(basis, "H1", **others).verdict is verdict
     of_tasks = [part for part in judged(basis, "H2", **others).comparisons if "Bayes" in part.compared]

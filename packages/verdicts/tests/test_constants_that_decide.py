@@ -6,7 +6,8 @@ from scipy import stats
 from tables_of_tests import heavy_tailed
 
 from verdicts.comparisons import less, no_better, no_worse, on_a_par
-from verdicts.estimates import Student, correlation, largest, mean, mean_difference, smooth
+from verdicts.correlations import correlation
+from verdicts.estimates import Student, largest, mean, mean_difference, smooth
 from verdicts.parts import Part, Verdict, judge_part
 from verdicts.resampling import bootstrap_means, normal_means
 

@@ -6,7 +6,8 @@ from scipy import stats
 from tables_of_tests import heavy_tailed
 
 from verdicts.comparisons import less, less_in_shares, no_better, no_worse, on_a_par, slope
-from verdicts.estimates import correlation, mean, mean_difference, rate, smooth
+from verdicts.correlations import correlation
+from verdicts.estimates import mean, mean_difference, rate, smooth
 from verdicts.minima import ratio
 from verdicts.parts import Part, Verdict
 from verdicts.skewness import Skewness, conservative_quantile, conservative_t, without_skew

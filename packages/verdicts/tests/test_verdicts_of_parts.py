@@ -6,7 +6,8 @@ from scipy import stats
 from tables_of_tests import heavy_tailed
 
 from verdicts.comparisons import less, no_better, no_worse, on_a_par
-from verdicts.estimates import Correlation, Exact, Student
+from verdicts.correlations import Correlation
+from verdicts.estimates import Exact, Student
 from verdicts.parts import JudgedPart, Part, Verdict, claimed_range, combine_verdicts, judge_part
 from verdicts.skewness import Skewness
 

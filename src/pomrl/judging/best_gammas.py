@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from pomrl.results.result import Result
 from pomrl.science.gamma_star import MEAN_TIE_TOLERANCE, minimising
 from verdicts.comparisons import PAIRED, below_zero
-from verdicts.estimates import correlation
+from verdicts.correlations import correlation
 from verdicts.minima import BestDifference, minimum_difference, p_best
 from verdicts.parts import Part
 

@@ -91,8 +91,8 @@ def exponent(numbers: Excess) -> ScalarEstimate:
 
 def constants(numbers: Excess, first: int = LATE, last: int | None = None) -> Float[np.ndarray, " n"]:
     """Return the constant c of c / (t - 1) with the same sum in tasks t - 1 = first ... last, by run."""
-    chosen = slice(first - 1, last)
-    return numbers[:, chosen].sum(1) / (1.0 / np.arange(1.0, numbers.shape[1] + 1.0)[chosen]).sum()
+    tasks = slice(first - 1, last)
+    return numbers[:, tasks].sum(1) / (1.0 / np.arange(1.0, numbers.shape[1] + 1.0)[tasks]).sum()
 
 
 def spread(numbers: Float[np.ndarray, " n"]) -> ScalarEstimate:

@@ -1,4 +1,4 @@
-"""The limit of (t - 1) times the excess with equal tasks, by the formula of Theorem E."""
+"""Compute the limit of (t - 1) times the excess with equal tasks (theory.md, Proposition 2)."""
 
 from functools import cache
 

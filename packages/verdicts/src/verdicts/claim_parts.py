@@ -1,4 +1,4 @@
-"""From a claim to its parts: estimates from a table, with claimed ranges."""
+"""Build the parts of a claim: estimates from a table, with claimed ranges."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -4,13 +4,12 @@
   number.
 - `Student`: a smooth function of means, with the jackknife standard error, corrected for skewness
   (`verdicts.skewness`).
-- `Correlation`: a correlation of estimated numbers, by resamples of units.
 - `Count`: the number of true statements, with Holm's correction of p-values.
 - `Largest`: the largest of several numbers.
 - `Exact`: a known number, without interval.
 
-Ratios, minima and their arguments are in `verdicts.minima`. Few units, several groups and strata are in
-`verdicts.groups`. `docs/methods.md` tells how often verdicts are wrong.
+Ratios, minima and their arguments are in `verdicts.minima`, correlations in `verdicts.correlations`. Few units, several
+groups and strata are in `verdicts.groups`. `docs/methods.md` tells how often verdicts are wrong.
 """
 
 from abc import ABC, abstractmethod
@@ -23,7 +22,6 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import bdtr, bdtrc, betaincinv, stdtr, stdtrit
 
-from verdicts.resampling import bootstrap_means, normal_means
 from verdicts.skewness import NO_SPREAD, Skewness, conservative_quantile, conservative_t, powers
 
 ERROR = 0.05
@@ -37,18 +35,6 @@ MIN_EXACT_UNITS = 2
 
 MIN_LEVEL_UNITS = 50
 """The smallest number of units to compare a mean with a number; fewer skewed numbers often miss the tail."""
-
-MIN_NORMAL_UNITS = 100
-"""The smallest number of units to draw resamples from a normal distribution."""
-
-PRECISE_UNITS = 1000
-"""The smallest number of units for more resamples, because claims with many units are judged at small errors."""
-
-RESAMPLES = 9999
-"""The number of resamples for correlations with few units."""
-
-PRECISE_RESAMPLES = 399_999
-"""The number of resamples for correlations with many units. Fewer cannot resolve small error rates."""
 
 ROOT_ERROR = float(np.finfo(float).eps)
 """Absolute error of an interval's end, as small as the rounding of 1 + end."""
@@ -254,30 +240,6 @@ class Student(ScalarEstimate):
 
 
 @dataclass(frozen=True)
-class Correlation(ScalarEstimate):
-    """An estimate of a correlation of estimated numbers, by B resamples of units.
-
-    Their errors weaken the correlation: a positive estimate's interval extends to 1, a negative one's to -1.
-    """
-
-    distribution: np.ndarray
-    """The values [B] in the resamples, with ties; NaN with too few units."""
-    is_discrete = True
-
-    def _p_values(self, threshold: float) -> tuple[float, float]:
-        counts = np.array([(self.distribution <= threshold).sum(), (self.distribution >= threshold).sum()])
-        # Never 0: if none of B resamples is beyond the threshold, the p-value is about 1 / B.
-        at_most, at_least = ((counts + 1) / (len(self.distribution) + 2)).tolist()
-        return at_most, at_least
-
-    def _interval(self, error: float) -> tuple[float, float]:
-        if error / 2 < 1.0 / (len(self.distribution) + 2):  # too few resamples for these quantiles
-            return -1.0, 1.0
-        lower, upper = np.quantile(self.distribution, [error / 2, 1.0 - error / 2]).tolist()
-        return (-1.0 if self.value <= 0.0 else lower), (1.0 if self.value >= 0.0 else upper)
-
-
-@dataclass(frozen=True)
 class Count(ScalarEstimate):
     """The number of true statements, with Holm's correction of p-values."""
 
@@ -439,15 +401,3 @@ def student(value: float, influence: np.ndarray, *, is_level: bool) -> Student:
     if deviation <= NO_SPREAD * max(1.0, abs(value)):  # equal numbers up to rounding
         return Student(0.0 if abs(value) <= NO_SPREAD else value, n, 0.0, is_level=is_level)
     return Student(value, n, deviation, Skewness.from_moments(second, third, fourth, n), is_level)
-
-
-def correlation(statistic: Statistic, sample: np.ndarray) -> Correlation:
-    """Estimate a correlation, a function of the means of a sample [n, k], by resampling units."""
-    value, n = statistic(sample.mean(0, keepdims=True)).item(), len(sample)
-    if n < MIN_UNITS:
-        return Correlation(value, n, np.full(RESAMPLES, np.nan))
-    if n < MIN_NORMAL_UNITS:
-        return Correlation(value, n, statistic(bootstrap_means(sample, RESAMPLES)))
-    resamples = RESAMPLES if n < PRECISE_UNITS else PRECISE_RESAMPLES
-    distribution = [statistic(means) for means in normal_means(sample, resamples, MAX_RESAMPLES_AT_ONCE, 0)]
-    return Correlation(value, n, np.concatenate(distribution))

@@ -6,6 +6,7 @@ are exchangeable only if spreads are alike, and Welch's t needs means without sk
 counts.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -157,7 +158,8 @@ class Linear(ScalarEstimate):
         if self.is_unequal:
             return max(len(group.sample) for group in self.groups)
         shape = (self.groups_in_stratum,) * len(self.strata)
-        return next((n for n in range(2, MIN_UNITS) if 1.0 / _possible([(n,) * k for k in shape]) <= level), MIN_UNITS)
+        sizes = range(MIN_EXACT_UNITS, MIN_UNITS)
+        return next((n for n in sizes if 1.0 / _possible([(n,) * k for k in shape]) <= level), MIN_UNITS)
 
     def units_for_power(self, gap: float, level: float, power: float) -> float:
         """Return the units in each group to tell a gap from 0 with a power, if all groups grow alike."""
@@ -304,8 +306,31 @@ def _members(n: int, m: int, stratum: int, *, is_only: bool) -> np.ndarray:
     return members
 
 
+class OfGroups(ScalarEstimate, ABC):
+    """An estimate by tests of sums over groups, with the sizes of one of them."""
+
+    @property
+    @abstractmethod
+    def tested(self) -> Linear: ...
+
+    @property
+    def min_units(self) -> int:
+        return self.tested.min_units
+
+    @property
+    def smallest_p(self) -> float:
+        return self.tested.smallest_p
+
+    @property
+    def sizes_text(self) -> str:
+        return self.tested.sizes_text
+
+    def units_needed(self, level: float) -> int:
+        return self.tested.units_needed(level)
+
+
 @dataclass(frozen=True)
-class Ratio(ScalarEstimate):
+class Ratio(OfGroups):
     """A ratio of means less 1, by tests of `a - (1 + r) * b` (Fieller); unbounded if b may be 0."""
 
     at: Callable[[float], Linear] = field(repr=False)
@@ -314,23 +339,8 @@ class Ratio(ScalarEstimate):
     """The p-value of the hypothesis that mean(b) is at most 0; no p-value of the ratio is smaller."""
 
     @cached_property
-    def own(self) -> Linear:
+    def tested(self) -> Linear:  # pyright: ignore[reportIncompatibleMethodOverride]
         return self.at(self.value if self.is_known else 0.0)
-
-    @property
-    def min_units(self) -> int:
-        return self.own.min_units
-
-    @property
-    def smallest_p(self) -> float:
-        return self.own.smallest_p
-
-    @property
-    def sizes_text(self) -> str:
-        return self.own.sizes_text
-
-    def units_needed(self, level: float) -> int:
-        return self.own.units_needed(level)
 
     def units_for_power(self, gap: float, level: float, power: float) -> float:
         """Return the units in each group to tell a gap from 0 with a power."""
@@ -346,36 +356,21 @@ class Ratio(ScalarEstimate):
             return np.nan, np.nan
         if self.smallest_p > error / 2:
             return -inf, inf
-        slope = abs(self.at(self.value + 1.0).value - self.own.value)  # mean(b)
-        step = 2.0 * max(self.own.student.deviation / slope, NO_SPREAD) if slope else NO_SPREAD
+        slope = abs(self.at(self.value + 1.0).value - self.tested.value)  # mean(b)
+        step = 2.0 * max(self.tested.student.deviation / slope, NO_SPREAD) if slope else NO_SPREAD
         return self.end(0, -step, error), self.end(1, step, error)
 
 
 @dataclass(frozen=True)
-class Lowest(ScalarEstimate):
+class Lowest(OfGroups):
     """The smallest mean of some columns less the smallest of others, by tests of all pairs (Berger 1982)."""
 
     pairs: tuple[tuple[Linear, ...], ...]
     """Each of the columns (rows) less each of the others."""
 
     @property
-    def first(self) -> Linear:
+    def tested(self) -> Linear:
         return self.pairs[0][0]
-
-    @property
-    def min_units(self) -> int:
-        return self.first.min_units
-
-    @property
-    def smallest_p(self) -> float:
-        return self.first.smallest_p
-
-    @property
-    def sizes_text(self) -> str:
-        return self.first.sizes_text
-
-    def units_needed(self, level: float) -> int:
-        return self.first.units_needed(level)
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         p = np.array([[pair.p_values(threshold) for pair in row] for row in self.pairs])

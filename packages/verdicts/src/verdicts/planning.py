@@ -43,13 +43,13 @@ def plan(
     for claim in listed:
         parts = parts_of(data, claim, INTEREST_SHARE)
         level = error / len(listed) / len(parts) / 2
-        needed = [units_to_decide(part, level, power) for part in parts]
+        needed = [planned_units(part, level, power) for part in parts]
         estimate = parts[int(np.argmax(needed))].estimate
         rows.append((claim.id, claim.text, estimate.value, estimate.units, max(needed)))
     return pd.DataFrame(rows, columns=["id", "claim", "estimate", "n", "needed"])
 
 
-def units_to_decide(part: Part, level: float, power: float) -> float:
+def planned_units(part: Part, level: float, power: float) -> float:
     """Return the units to show an estimate inside its range, or outside."""
     needed = [_units(part.estimate, end, level, power) for end in part.thresholds]
     return max(needed) if part.above < part.estimate.value < part.below else min(needed)

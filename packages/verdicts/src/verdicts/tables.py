@@ -1,4 +1,4 @@
-"""From a table of results to independent groups of numbers.
+"""Divide a table of results into independent groups of numbers.
 
 Problems (games, data sets) are the units, if there are any. Runs of a problem are averaged, and methods are paired by
 problem. Otherwise runs are the units, within each problem if there are several, and paired only if the user says so.
