@@ -1,4 +1,4 @@
-"""The problems of version 1 of the board; they never change."""
+"""The problems of the board; those of a version never change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pomrl_studies.board import icu_sepsis
 
-VERSION = "board v1"
+VERSION = "board v2"
 """The name of this set of cells."""
 
 SEED = 20261127
@@ -34,8 +34,23 @@ SPREADS = (0.05, 0.15)
 SIGMAS = (0.01, 0.025, 0.047)
 """The similarities of the tasks of the paper's random chains."""
 
-Group = Literal["families", "chains", "icu_sepsis"]
-"""A group of cells."""
+NEW_FAMILIES: Mapping[str, tuple[str, tuple[float, float]]] = {
+    "maintenance": ("spread", (0.05, 0.15)),
+    "promotions": ("spread", (0.05, 0.2)),
+    "triage": ("spread", (0.05, 0.15)),
+    "tariffs": ("prices_differ", (True, False)),
+    "workshop": ("spread", SPREADS),
+    "fishery": ("spread", SPREADS),
+    "garnet_rows": ("spread", SPREADS),
+    "icy_grid": ("spread", SPREADS),
+}
+"""The families of version 2, each with the key and the values of its two cells."""
+
+ROWS = ("garnet_rows", "icy_grid")
+"""The families without finitely many models."""
+
+Group = Literal["families", "rows", "chains", "icu_sepsis"]
+"""A group of cells; `rows` are families with infinitely many models."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,8 @@ class Cell:
     """Its settings by dotted keys, as for `pomrl.run`."""
     extra: str = ""
     """The extra of the package with its model, as in `pip install 'pomrl[families]'`."""
+    since: int = 1
+    """The version of the board that added it."""
 
     @property
     def is_installed(self) -> bool:
@@ -80,6 +97,12 @@ def common_cells() -> tuple[Cell, ...]:
 def _family_cell(family: str, spread: float) -> Cell:
     settings = {"task_distribution": family, "task_distribution.spread": spread}
     return Cell(f"{family} {spread:g}", "families", 100, settings, "families" if family in GYMNASIUM else "")
+
+
+def _new_cell(family: str, key: str, value: float) -> Cell:
+    name = f"{family} {value:g}" if key == "spread" else f"{family} {'own' if value else 'shared'} prices"
+    settings = {"task_distribution": family, f"task_distribution.{key}": value}
+    return Cell(name, "rows" if family in ROWS else "families", 100, settings, since=2)
 
 
 ICU_SEPSIS = Cell(

@@ -29,7 +29,7 @@ METHOD = ("estimator", "gamma_schedule", "planner", "agent")
 DETAILS = ("label", "about", "base", "is_limit", "groups")
 """The keys of a learner's file in addition to settings."""
 
-CHEAP: tuple[Group, ...] = ("families", "chains")
+CHEAP: tuple[Group, ...] = ("families", "rows", "chains")
 """The default groups of cells for learners with a `base`."""
 
 
