@@ -17,7 +17,7 @@ import pomrl
 from pomrl.outputs import outputs
 from pomrl_studies.board import command, icu_sepsis, lookups, losses, page, scores
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
-from pomrl_studies.board.learner import FOLDER, shipped_learners
+from pomrl_studies.board.learner import shipped_learners
 
 __all__ = ["browser", "folder"]
 
@@ -166,10 +166,11 @@ def test_signatures_are_renewed_if_and_only_if_losses_are_the_same() -> None:
         losses.with_current_signatures([other], shipped_learners(), common_cells())
 
 
-@pytest.mark.parametrize("name", ["james_stein", "pooled_variances"])
-def test_learners_of_the_examples_are_on_the_board_as_they_stand_there(name: str) -> None:
-    """A wheel has no examples, so that the board has copies; their first lines alone differ."""
-    copy, original = (ast.parse((folder / f"{name}.py").read_text()) for folder in (FOLDER, ROOT / "examples"))
+@pytest.mark.parametrize("copied", ["beyond/estimators/james_stein.py", "board/learners/pooled_variances.py"])
+def test_learners_of_the_examples_are_shipped_as_they_stand_there(copied: str) -> None:
+    """A wheel has no examples, so studies have copies; their first lines alone differ."""
+    paths = ROOT / "src" / "pomrl_studies" / copied, ROOT / "examples" / Path(copied).name
+    copy, original = (ast.parse(path.read_text()) for path in paths)
     assert ast.dump(ast.Module(copy.body[1:], [])) == ast.dump(ast.Module(original.body[1:], []))
 
 
