@@ -91,6 +91,7 @@ def common_cells() -> tuple[Cell, ...]:
     return (
         *starmap(_family_cell, product(FAMILIES, SPREADS)),
         *(Cell(f"chains {sigma:g}", "chains", 100, {"sigma": sigma}) for sigma in SIGMAS),
+        *(_new_cell(family, key, value) for family, (key, values) in NEW_FAMILIES.items() for value in values),
     )
 
 
