@@ -1,7 +1,8 @@
 """Claims on what a shorter horizon saves for learners with better and worse priors.
 
 Losses of the board with another seed suggested V1 and the first part of V3, in nine of these families. Four families
-are new: no learner had been run on them. No run with the seed of this study was seen before all claims were fixed.
+were written for the board, and no loss in them was seen. No run with the seed of this study was seen before all claims
+were fixed.
 
 Theorem D (page `theory`, Sec. 8): planning with gamma is planning at gamma_eval with an uninformative prior of weight
 1 - gamma / gamma_eval. It does not say how much this saves, nor for which learners.

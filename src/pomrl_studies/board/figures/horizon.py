@@ -42,9 +42,10 @@ def horizon(sweeps: StoredSweeps) -> Drawing:
     (b).
 
     In (a), small points are families, and large ones means over families, with 95 % intervals. Both axes are in per
-    cent of the loss of no meta-learning at gamma_eval; losses below 1 % are drawn at 1 %. One half of the runs selects gamma, the other gives the saving.
-    In (b), the prior is the mean over the actions of a state. Its worth is the loss of planning on frequencies, less
-    the loss with the prior. It is in per cent of the loss of frequencies at gamma_eval, with 95 % intervals.
+    cent of the loss of no meta-learning at gamma_eval; losses below 1 % are drawn at 1 %. One half of the runs selects
+    gamma, the other gives the saving. In (b), the prior is the mean over the actions of a state. Its worth is the loss
+    of planning on frequencies, less the loss with the prior. It is in per cent of the loss of frequencies at
+    gamma_eval, with 95 % intervals.
     """
     series = [*FAMILY_POINTS, *LEARNERS.values(), *HOSPITALS]
     data = collect([*_savings(sweeps["horizons"]), *_worths(sweeps)], series)
@@ -96,8 +97,8 @@ def _points(series: Series, estimates: Sequence[tuple[float, ScalarEstimate]]) -
 def _draw_savings(ax: Axes, data: pd.DataFrame) -> None:
     for series in FAMILY_POINTS:
         points = series.of(data)
-        color, marker = series.look.color, series.look.marker
-        ax.scatter(points["x"].clip(lower=SMALLEST_LOSS), points["mean"], s=FAMILY_AREA, c=color, marker=marker, alpha=0.5, linewidths=0)
+        x, color, marker = points["x"].clip(lower=SMALLEST_LOSS), series.look.color, series.look.marker
+        ax.scatter(x, points["mean"], s=FAMILY_AREA, c=color, marker=marker, alpha=0.5, linewidths=0)
     for series in LEARNERS.values():
         _draw_interval(ax, series.of(data), series.look)
     ax.axhline(0.0, color="black", linewidth=0.5)
