@@ -18,7 +18,7 @@ LEARNERS = {
     "aggregating": "pooling",
     "pomrl": "POMRL",
     "ada_pomrl": "ada-POMRL",
-    "james_stein": "James-Stein",
+    "positive_part_james_stein": "James-Stein",
     "empirical_bayes": "empirical Bayes",
     "tied_rows": "tied rows",
 }
