@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.documents.test_documents import EXAMPLES
+from tests.support.board import theirs
 from tests.support.computed import call
 from tests.support.settings import ROOT, STUDIES
 
@@ -74,6 +75,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (folder / "site" / "index.html").touch()
         learner = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "board.md").read_text(), flags=re.DOTALL)[0]
         (folder / "mine.py").write_text(learner)
+        theirs(folder / "theirs.csv")
         assert call(new, "my_study")[0] == 0
         assert call(run, "-m", "experiment=my_study/first", "estimator=ada_pomrl", "runs=2")[0] == 0
         for arguments in STATE:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.board import folder
+from tests.support.board import folder, theirs
 
 from pomrl_studies.board import losses, merging, scores
 from pomrl_studies.board.__main__ import main
@@ -84,17 +84,6 @@ def test_version_1_ranks_in_its_cells(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 # Joined boards
-
-
-def theirs(path: Path, **change: object) -> Path:
-    """The file of somebody whose learner has the losses of James-Stein, with a change in each of its rows."""
-    shipped = losses.read_losses()
-    rows = [
-        replace(row, learner="Theirs") for row in shipped if row.learner == "james_stein" and row.cell != "icu_sepsis"
-    ]
-    checked = [row for row in shipped if (row.learner, row.cell) == merging.CHECKED]
-    losses.write_losses([*checked, *(replace(row, **change) for row in rows)], path)  # pyright: ignore[reportArgumentType]
-    return path
 
 
 def test_a_merged_learner_ranks_as_if_computed_here(folder: Path) -> None:

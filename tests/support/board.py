@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pomrl_studies.board import losses
+from pomrl_studies.board import losses, merging
 from pomrl_studies.board.cells import common_cells
 from pomrl_studies.board.learner import Learner
 from pomrl_studies.board.losses import CellLosses
@@ -45,6 +46,17 @@ def made_up(names: Sequence[str]) -> list[CellLosses]:
 
 def mine(path: Path) -> Learner:
     return Learner("Mine", "Mine", path, {"estimator": "ada_pomrl"}, is_own=True)
+
+
+def theirs(path: Path, **change: object) -> Path:
+    """The file of somebody whose learner has the losses of James-Stein, with a change in each of its rows."""
+    shipped = losses.read_losses()
+    rows = [
+        replace(row, learner="Theirs") for row in shipped if row.learner == "james_stein" and row.cell != "icu_sepsis"
+    ]
+    checked = [row for row in shipped if (row.learner, row.cell) == merging.CHECKED]
+    losses.write_losses([*checked, *(replace(row, **change) for row in rows)], path)  # pyright: ignore[reportArgumentType]
+    return path
 
 
 def write(path: Path, text: str) -> Path:

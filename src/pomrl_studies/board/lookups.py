@@ -83,7 +83,7 @@ def _sensitive() -> str:
 
 
 def describe_sensitive(ranks: Ranks, learners: Mapping[str, Learner]) -> str:
-    """Name the families that change a tier when left out."""
+    """Name the families whose absence changes a tier."""
     if not ranks.sensitive_families:
         return "Leaving out any one family changes no tier."
     moves = " and ".join(
@@ -98,7 +98,7 @@ def _developed() -> str:
 
 
 def describe_developed(learners: Iterable[Learner]) -> str:
-    """Name the problems on which learners were developed."""
+    """Name the problems of the development of learners."""
     by_problems: dict[str, list[str]] = {}
     for learner in learners:
         if learner.developed_on:

@@ -14,7 +14,6 @@ from jaxtyping import Float
 
 import pomrl
 from pomrl.components import Estimator
-from pomrl.store.manifests import commit
 from pomrl.study import PUBLISHED, Experiment, Fixed, Method, Problem, experiment, signature, tables
 from pomrl_studies.board.cells import CONF, SEED, Cell, all_cells
 from pomrl_studies.board.learner import Learner
@@ -91,12 +90,19 @@ def _compute_cell(learner: Learner, cell: Cell, milliseconds: float, workers: in
 
 def provenance() -> dict[str, str]:
     """Return author, date and commit of rows computed now."""
-    words = ["git", "config", "user.name"]
+    return {
+        "author": _git("config", "user.name"),
+        "date": f"{date.today()}",
+        "commit": _git("-C", str(FILE.parent), "rev-parse", "--short=8", "HEAD"),
+    }
+
+
+def _git(*words: str) -> str:
+    """Return the output of git; empty if it fails."""
     try:
-        author = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:  # without git
-        author = ""
-    return {"author": author, "date": f"{date.today()}", "commit": str(commit()["commit"] or "")[:8]}
+        return subprocess.run(["git", *words], capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:  # not installed
+        return ""
 
 
 def rounded(values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Check and read losses that others computed, so that boards are joined."""
+"""Check and read the losses of other boards, to join them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -134,7 +134,7 @@ class Ranks:
 
     @cached_property
     def sensitive_families(self) -> dict[str, str]:
-        """The families that change a tier when left out, each with the best learner that moves."""
+        """The best learner with another tier, for each family whose absence changes a tier."""
         without = {family: self.without(family).tiers for family in dict.fromkeys(self.families)}
         moved = {
             family: [name for name in self.by_rank if tiers[name] != self.tiers[name]]

@@ -103,7 +103,7 @@ def score(learners: Iterable[Learner], shipped: Losses, own: Losses) -> list[Sco
 
 
 def rank(learners: Iterable[Learner], shipped: Losses, own: Losses, cells: Sequence[Cell]) -> Ranks:
-    """Rank the learners that have a rank, in given cells."""
+    """Rank learners in cells, without limits and the second table."""
     ranked = [learner for learner in learners if is_ranked(learner)]
     losses = {learner.name: (own if learner.is_own else shipped)[learner.name] for learner in ranked}
     return Ranks.of_losses(losses, [learner.name for learner in ranked if not learner.is_own], cells)
