@@ -25,7 +25,7 @@ from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
 from pomrl_report import documents as pages
 from pomrl_report import lookups
-from pomrl_studies.board.lookups import board
+from pomrl_studies.board.lookups import board, board_text
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,4 +88,4 @@ def document(source: Path) -> str:
     """Return a document with its lookups in the published judgements."""
     paper = find("pomrl2023")
     results = pages.study_results(paper, judgements.read_published(paper))
-    return lookups.fill(source.read_text("utf-8"), results, source.name, {"board": board})
+    return lookups.fill(source.read_text("utf-8"), results, source.name, {"board": board, "board_text": board_text})

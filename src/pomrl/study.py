@@ -81,6 +81,7 @@ from verdicts.comparisons import on_a_par as on_a_par
 from verdicts.comparisons import slope as slope
 from verdicts.comparisons import smaller_minimum as smaller_minimum
 from verdicts.comparisons import under as under
+from verdicts.correlations import correlation as correlation
 from verdicts.estimates import Exact as Exact
 from verdicts.estimates import Rate as Rate
 from verdicts.estimates import ScalarEstimate as ScalarEstimate

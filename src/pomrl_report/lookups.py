@@ -5,7 +5,7 @@ such as `holds` leaves no text. The numbers of a sentence must be estimated from
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
@@ -30,6 +30,9 @@ ARGUMENT = re.compile(r'\s*(?:(\w+)="([^"]*)"|([^,"]+))')
 
 SENTENCE_END = re.compile(r"(?<=[.:?!])\s+|\n\s*\n|\s\|\s")
 """Where a sentence, a paragraph or a cell of a table ends."""
+
+COMPARED = re.compile(r".+? less (.+?) at γ_eval, (.+), relative, in pairs")
+"""A comparison of relative losses: the other learner, and the place, such as `forest, spread 0.05`."""
 
 CHECKS = {
     "holds": Verdict.HOLDS,
@@ -209,6 +212,46 @@ def multiple(results: Results, id: str, variant: str, part: str = "") -> str:
     return f"{ratio} [{low}, {high}]"
 
 
+def no_worse_in(results: Results, id: str, variant: str) -> str:
+    """Name the families without a larger or undecided loss, as in `forest and queue`."""
+    holding: dict[str, bool] = {}
+    for _, place, comparison in _places(results, id, variant):
+        family = place.partition(",")[0]
+        holding[family] = holding.get(family, True) and comparison.verdict is Verdict.HOLDS
+    return _enumerate([family for family, holds in holding.items() if holds])
+
+
+def worse_where(results: Results, id: str, variant: str) -> str:
+    """List larger losses, as in `7 % [5, 10] more than pooling in forest, spread 0.05`."""
+    return _more_where(results, Verdict.DOES_NOT_HOLD, id, variant)
+
+
+def unclear_where(results: Results, id: str, variant: str) -> str:
+    """List undecided losses, in the form of `worse_where`."""
+    return _more_where(results, Verdict.UNDECIDED, id, variant)
+
+
+def _more_where(results: Results, verdict: Verdict, id: str, variant: str) -> str:
+    excess: dict[str, list[str]] = {}
+    for other, place, comparison in _places(results, id, variant):
+        if comparison.verdict is verdict:
+            size = _in_percent(comparison.estimate, comparison.lower, comparison.upper)
+            excess.setdefault(place, []).append(f"{size} more than {other}")
+            results.runs_used.add(comparison.runs)
+    return "; ".join(f"{_enumerate(texts)} in {place}" for place, texts in excess.items()) or "none"
+
+
+def _places(results: Results, id: str, variant: str) -> Iterator[tuple[str, str, Comparison]]:
+    for comparison in results.judgement(id, variant).comparisons:
+        if not (match := COMPARED.fullmatch(comparison.compared)):
+            raise LookupError(f"{id}: must compare relative losses at γ_eval, got {comparison.compared!r}")
+        yield match[1], match[2], comparison
+
+
+def _enumerate(words: Sequence[str]) -> str:
+    return " and ".join([*filter(None, [", ".join(words[:-1])]), *words[-1:]]) or "none"
+
+
 def gamma_star(results: Results, id: str, variant: str, part: str = "") -> str:
     """Return γ* from a comparison, as in `0.6` for `(γ* = 0.6)`."""
     compared = results.comparison(id, variant, part).compared
@@ -257,6 +300,9 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "reduction": reduction,
     "percent": percent,
     "multiple": multiple,
+    "no_worse_in": no_worse_in,
+    "worse_where": worse_where,
+    "unclear_where": unclear_where,
     "gamma_star": gamma_star,
     "runs": runs,
     "claimed": claimed,

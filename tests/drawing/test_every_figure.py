@@ -42,8 +42,8 @@ Drawings = Mapping[str, Drawing]
 
 def provisional(name: str, runs: int) -> str:
     """Return the note above a figure that shows fewer runs than its sweeps promise."""
-    (requested_runs,) = {REQUESTED_RUNS[sweep] for sweep in FIGURES[name].sweeps}
-    return f"provisional: {runs} of {requested_runs} runs"
+    requested_runs = dict.fromkeys(REQUESTED_RUNS[sweep] for sweep in FIGURES[name].sweeps)
+    return "\n".join(f"provisional: {runs} of {number} runs" for number in requested_runs)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -52,7 +52,7 @@ def test_data_is_what_is_drawn_and_its_note_says_of_how_many_runs(name: str, dra
     assert list(data.columns) == COLUMNS
     points = data.loc[data["n"] > 0]
     assert not points.duplicated(["panel", "series", "x"]).any()
-    if name in ("wrong_priors", "advice"):  # four runs are too few for an interval of a ratio
+    if name in ("wrong_priors", "advice", "horizon"):  # four runs are too few for an interval of a ratio
         assert points[["lower", "upper"]].isna().all(axis=None)
     else:
         assert ((points["lower"] <= points["mean"]) & (points["mean"] <= points["upper"])).all()
@@ -125,7 +125,7 @@ def one_run() -> StoredSweeps:
 
 @pytest.mark.parametrize("name", [name for name in OF_EACH_KIND if name in OF_SWEEPS])
 def test_a_single_run_is_drawn_and_without_any_there_is_no_figure(name: str, one_run: StoredSweeps) -> None:
-    assert note(FIGURES[name].draw(one_run)).splitlines()[-1] == provisional(name, 1)
+    assert note(FIGURES[name].draw(one_run)).endswith(provisional(name, 1))
     nothing = Lazy(one_run, lambda sweep: replace(one_run[sweep], values=[], results=[]))
     with pytest.raises(ValueError, match="have the settings of the figure's series"):
         FIGURES[name].draw(nothing)

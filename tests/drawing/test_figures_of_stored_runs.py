@@ -83,6 +83,20 @@ def test_a_version_with_intervals_shows_no_more_runs_than_claims_are_judged_on(m
     assert requests == [REQUESTED_RUNS, find("pomrl2023").config.runs]
 
 
+@pytest.mark.parametrize(("missing", "expected"), [(0, [300, 150, 30]), (1, [29, 29, 29])])
+def test_sweeps_with_all_runs_are_shown_whole(
+    missing: int, expected: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[int] = []
+    monkeypatch.setattr(Study, "settings", settings_of_study)
+    monkeypatch.setattr(
+        figures_of_study, "shared_runs", lambda settings: min(one.experiment.request.runs for one in settings) - missing
+    )
+    monkeypatch.setattr(figures_of_study, "load_sweep", lambda settings, max_runs: shown.append(max_runs))
+    figures_of_study.load_sweeps(Selection(find("board"), ["horizon"]), "horizon")
+    assert shown == expected
+
+
 @pytest.mark.usefixtures("outputs")
 def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named() -> None:
     assert [outcome.missing_runs for outcome in drawn("pomrl_vs_adapomrl")] == [{}]

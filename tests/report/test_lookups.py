@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -80,6 +80,25 @@ class TestPlaces:
         text = '{value(Q1.1, printed, part="m = 2", digits="0")}'
         assert fill(text, Results(PAPER, lambda name: (find(name), table)), "p") == "1"
 
+    def test_advice_names_where_a_learner_loses_more(self, tmp_path: Path) -> None:
+        less = [
+            ("pooling at γ_eval, forest, spread 0.05", NOT),
+            ("POMRL at γ_eval, forest, spread 0.05", NOT),
+            ("pooling at γ_eval, forest, spread 0.15", Verdict.UNDECIDED),
+            ("POMRL at γ_eval, queue, spread 0.05", HOLDS),
+            ("POMRL at γ_eval, garnet, spread 0.05", HOLDS),
+        ]
+        text = "{no_worse_in(Q1.1, printed)}: {worse_where(Q1.1, printed)} | {unclear_where(Q1.1, printed)}"
+        assert fill(text, compared(tmp_path, less), "p") == (
+            "queue and garnet: 7 % [5, 10] more than pooling and 7 % [5, 10] more than POMRL in forest, spread 0.05 | "
+            "7 % [5, 10] more than pooling in forest, spread 0.15"
+        )
+        assert fill(text, compared(tmp_path, less[3:]), "p") == "queue and garnet: none | none"
+
+    def test_advice_refuses_claims_of_another_kind(self, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError, match=r"Q1\.1: must compare relative losses at γ_eval, got 'a less b'"):
+            filled(tmp_path, "{worse_where(Q1.1, printed)}")
+
     @pytest.mark.parametrize(
         ("place", "problem"),
         [
@@ -142,6 +161,18 @@ class TestAgreement:
         assert turned[0] == "Q1.1 under printed: does not hold, published: holds"
         assert "Q1.3 under printed: not judged, published: does not hold" in turned
         assert len(compare(table, other, ["printed"]).turned) == len(turned) == 5
+
+
+def compared(folder: Path, less: Sequence[tuple[str, Verdict]]) -> Results:
+    """Return a claim whose parts compare tied rows with these learners, all with a loss larger by 7 %."""
+    judgement = judged(folder, FOUND).of("printed")["Q1.1"]
+    numbers = {"estimate": 0.07, "lower": 0.05, "upper": 0.1}
+    parts = tuple(
+        judgement.decisive.but(compared=f"tied rows less {words}, relative, in pairs", verdict=verdict, **numbers)
+        for words, verdict in less
+    )
+    table = Judgements({"printed": {"Q1.1": judgement.model_copy(update={"comparisons": parts})}})
+    return Results(PAPER, lambda name: (find(name), table))
 
 
 def changed(table: Judgements, factor: float) -> Judgements:

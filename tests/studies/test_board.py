@@ -87,8 +87,7 @@ def test_a_copy_of_a_learner_ties_with_it() -> None:
 
 def test_profiles_are_shares_of_runs_below_a_threshold() -> None:
     table = scores.by_learner(made_up(NAMES))
-    (score,) = (each for each in ranked() if each.learner.name == "tied_rows")
-    share, lower, upper = score.profile
+    share, lower, upper = scores.profiles(table, table["without_meta"])["tied_rows"]
     at = [40.0, 100.0]
     for threshold in at:
         of_cells = [

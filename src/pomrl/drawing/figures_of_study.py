@@ -155,7 +155,7 @@ def _draw(selection: Selection, name: str, cache: SweepCache) -> DrawnFigure:
 
 
 def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None) -> StoredSweeps:
-    """Load the runs shared by a version's experiments.
+    """Load the runs shared by a version's experiments; if no run is missing, all runs of each sweep.
 
     Their number is at most the required number or, with intervals, the number for claims if larger. So additional
     stored runs change no figure.
@@ -164,9 +164,11 @@ def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None
     experiments = shown_settings(figure, selection)
     shared = shared_runs(chain.from_iterable(experiments.values()))
     claim_runs = 0 if name == figure.name else selection.study.config.runs
+    requested = {sweep: max_requested_runs(settings) for sweep, settings in experiments.items()}
+    is_complete = all(shared_runs(settings) >= requested[sweep] for sweep, settings in experiments.items())
     sweeps: dict[str, Any] = {}
     for sweep, settings in experiments.items():
-        max_runs = min(shared, max(max_requested_runs(settings), claim_runs))
+        max_runs = max(min(shared, max(requested[sweep], claim_runs)), is_complete * requested[sweep])
         if (sweep, max_runs) not in cache:
             cache[sweep, max_runs] = load_sweep(settings, max_runs)
         sweeps[sweep] = cache[sweep, max_runs]

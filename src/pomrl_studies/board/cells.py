@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from pomrl_studies.board import icu_sepsis
 
-VERSION = "board v2"
-"""The name of this set of cells."""
+VERSION = 2
+"""The version of the board: cells with `since` at most this number."""
 
 SEED = 20261127
 """The seed of all draws."""
@@ -68,6 +68,11 @@ class Cell:
     """The version of the board that added it."""
 
     @property
+    def family(self) -> str:
+        """The family of its tasks; `chains` for the paper's."""
+        return str(self.settings.get("task_distribution", "chains"))
+
+    @property
     def is_installed(self) -> bool:
         """Return whether the package with its model is installed."""
         if self.extra == "icu-sepsis":
@@ -75,14 +80,20 @@ class Cell:
         return not self.extra or find_spec("gymnasium") is not None
 
 
-def board_cells() -> tuple[Cell, ...]:
+def board_cells(version: int = VERSION) -> tuple[Cell, ...]:
     """List the cells with installed packages."""
-    return tuple(cell for cell in all_cells() if cell.is_installed)
+    return tuple(cell for cell in all_cells(version) if cell.is_installed)
 
 
-def all_cells() -> tuple[Cell, ...]:
-    """List the cells, with ICU-Sepsis last."""
-    return (*common_cells(), ICU_SEPSIS)
+def all_cells(version: int = VERSION) -> tuple[Cell, ...]:
+    """List the cells of a version, with ICU-Sepsis last.
+
+    Raises:
+        ValueError: There is no such version.
+    """
+    if version not in range(1, VERSION + 1):
+        raise ValueError(f"version must be 1 to {VERSION}, got {version}")
+    return tuple(cell for cell in (*common_cells(), ICU_SEPSIS) if cell.since <= version)
 
 
 @cache

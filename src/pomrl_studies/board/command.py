@@ -7,50 +7,69 @@ from math import isnan
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from pomrl.reports import outputs
-from pomrl_studies.board import checks, losses, page, scores
-from pomrl_studies.board.cells import Cell, all_cells, board_cells, common_cells
+from pomrl_studies.board import checks, losses, merging, scores
+from pomrl_studies.board.cells import VERSION, Cell, all_cells, board_cells, common_cells
 from pomrl_studies.board.learner import Learner, own_learners, shipped_learners
+from pomrl_studies.board.losses import TOLERANCE
+from pomrl_studies.board.merging import CHECKED
 from pomrl_studies.board.scores import Score
-
-CHECKED = ("without_meta", "chains 0.01")
-"""The learner and cell recomputed to check the shipped losses."""
-
-TOLERANCE = 1e-4
-"""The largest allowed relative difference between losses on two processors."""
 
 LABEL_WIDTH = 25
 """The width of a learner's name, in characters."""
 
 
-def board(file: Path | None = None, *, output: Path | None = None, workers: int | None = None) -> None:
+def board(
+    file: Path | None = None,
+    *,
+    merge: Path | None = None,
+    version: int = VERSION,
+    output: Path | None = None,
+    workers: int | None = None,
+) -> None:
     """Rank learners on the problems of the board, including yours.
 
     Args:
         file: A file with your learner: NAME.py with subclasses of ModelEstimator, or NAME.yaml if it needs keys.
-        output: The folder of the page and the table (default: outputs/board).
+        merge: A table losses.csv of others, whose learners are ranked, too.
+        version: The version of the board, 1 or 2; version 1 has fewer cells.
+        output: The folder of the page and the tables (default: outputs/board, only with learners to add).
         workers: The number of processes; by default one for each core.
 
     Raises:
-        ValueError: A learner is refused, or recomputed shipped losses differ.
+        ValueError: A learner or a table is refused, or recomputed shipped losses differ.
     """
+    shipped = [row for row in losses.read_losses() if row.cell in {cell.name for cell in all_cells(version)}]
     own = own_learners(file) if file else []
-    shipped = losses.read_losses()
+    theirs = merging.read_theirs(merge, shipped) if merge else []
     if own:
-        if missing := [
-            cell for cell in all_cells() if not cell.is_installed and any(each.is_run_in(cell) for each in own)
-        ]:
-            _say(_missing_line(missing))
-            shipped = _without_common(shipped, missing)
-        own = [_checked(learner) for learner in own]
-        check_shipped(shipped)
-    rows = [row for learner in own for row in losses.compute(learner, board_cells(), _say, workers=workers)]
-    ranked = scores.score([*shipped_learners().values(), *own], scores.by_learner(shipped), scores.by_learner(rows))
+        own, shipped = _checked_learners(own, shipped)
+    rows = [row for learner in own for row in losses.compute(learner, board_cells(version), _say, workers=workers)]
+    others = merging.learners_of(theirs, merge) if merge else []
+    added = scores.by_learner([*rows, *theirs])
+    ranked = scores.score([*shipped_learners().values(), *own, *others], scores.by_learner(shipped), added)
     print(text(ranked))
-    for path in write(ranked, output or outputs() / "board"):
-        print(path)
+    if added or output:
+        for path in write(ranked, [*_checked_row(shipped), *rows, *theirs], output or outputs() / "board"):
+            print(path)
+
+
+def _checked_learners(
+    own: Sequence[Learner], shipped: Sequence[losses.CellLosses]
+) -> tuple[list[Learner], list[losses.CellLosses]]:
+    """Check learners and the code; leave out cells without packages."""
+    shipped = [*shipped]
+    if missing := [cell for cell in all_cells() if not cell.is_installed and any(each.is_run_in(cell) for each in own)]:
+        _say(_missing_line(missing))
+        shipped = _without_common(shipped, missing)
+    checked = [_checked(learner) for learner in own]
+    check_shipped(shipped)
+    return checked, shipped
+
+
+def _checked_row(shipped: Sequence[losses.CellLosses]) -> list[losses.CellLosses]:
+    return [row for row in shipped if (row.learner, row.cell) == CHECKED]
 
 
 def _missing_line(missing: Sequence[Cell]) -> str:
@@ -89,35 +108,49 @@ def check_shipped(shipped: Sequence[losses.CellLosses]) -> None:
         )
 
 
-def write(ranked: Sequence[Score], folder: Path) -> list[Path]:
-    """Write the page and the table of scores; return their paths."""
+def write(ranked: Sequence[Score], rows: Sequence[losses.CellLosses], folder: Path) -> list[Path]:
+    """Write the page, the table of scores and the losses of added learners; return their paths."""
+    import pandas as pd  # slow to import
+
+    from pomrl_studies.board import page
+
     folder.mkdir(parents=True, exist_ok=True)
     cells = all_cells()
-    table, html = folder / "board.csv", folder / "index.html"
+    html, table, own = (folder / name for name in ("index.html", "board.csv", "losses.csv"))
     frame = pd.DataFrame([scores.flat(score, cells) for score in ranked], columns=scores.columns(cells))
     frame.to_csv(table, index=False, float_format="%.5g", lineterminator="\n")
     html.write_text(page.html(ranked), encoding="utf-8")
-    return [html, table]
+    losses.write_losses(rows, own)
+    return [html, table, own]
 
 
 def text(ranked: Sequence[Score]) -> str:
     """Return the ranking as text of at most 80 columns."""
-    head = f"  {'learner':<{LABEL_WIDTH}}{'rank':<19}{'ada-POMRL':<13}{'none':<13}ms"
-    second = f"  {'':<{LABEL_WIDTH}}{'':<19}{'better worse':<13}better worse"
-    lines = [head, second, *(_line(score) for score in ranked if score.learner.base is None)]
+    head = f"  {'learner':<{LABEL_WIDTH}}{'tier rank':<22}{'loss in %':<12}{'ada-POMRL':<12}ms"
+    second = f"  {'':<{LABEL_WIDTH}}{'':<22}{'mean worst':<12}{'less more':<12}"
+    lines = [head, second.rstrip(), *(_line(score) for score in ranked if score.learner.base is None)]
     on_top = [_line_on_top(score) for score in ranked if score.learner.base]
     cells = len(scores.scored_cells(ranked, common_cells()))
-    remark = f"rank: among shipped learners; rank, better, worse: in {cells} cells; *: yours"
-    return "\n".join([*lines, "", "  with chosen horizons, in % of the same learner at γ_eval", *on_top, "", remark])
+    remarks = [
+        "tier: differences of ranks within a tier are not decided (docs/board.md)",
+        "rank: among shipped learners; its interval resamples families and runs",
+        f"%: of no meta-learning, in {cells} cells; less, more: cells with a significant",
+        "difference; *: yours",
+    ]
+    return "\n".join([*lines, "", "  with chosen horizons, in % of the same learner at γ_eval", *on_top, "", *remarks])
 
 
 def _line(score: Score) -> str:
-    rank = score.rank.text(1) if score.rank else "limit"
-    return f"{_name(score)}{rank:<19}{_counts(score, 'ada')} {_counts(score, 'none')} {_milliseconds(score)}"
+    rank = f"{score.tier or '':<5}{score.rank.text(1)}" if score.rank else f"{'':<5}limit"
+    return f"{_name(score)}{rank:<22}{_percents(score)} {_counts(score)}  {_milliseconds(score)}"
 
 
 def _line_on_top(score: Score) -> str:
-    return f"{_name(score)}{score.mean_percent:<19.0f}{_counts(score, 'ada')} {'':<12} {_milliseconds(score)}"
+    return f"{_name(score)}{'':<22}{_percents(score)} {_counts(score)}  {_milliseconds(score)}"
+
+
+def _percents(score: Score) -> str:
+    return f"{score.mean_percent:>4.0f}{score.worst[0]:>6.0f} "
 
 
 def _milliseconds(score: Score) -> str:
@@ -130,9 +163,9 @@ def _name(score: Score) -> str:
     return f"{'*' if score.learner.is_own else ' '} {short:<{LABEL_WIDTH}}"
 
 
-def _counts(score: Score, other: str) -> str:
-    better, worse = (score.count(f"versus_{other}", sign) for sign in (-1, 1))
-    return f"{better:>6}{worse:>6}"
+def _counts(score: Score) -> str:
+    less, more = (score.count("versus_ada", sign) for sign in (-1, 1))
+    return f"{less:>4}{more:>5} "
 
 
 def _say(line: str) -> None:

@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent / "learners"
 METHOD = ("estimator", "gamma_schedule", "planner", "agent")
 """The groups of settings of a learner."""
 
-DETAILS = ("label", "about", "base", "is_limit", "groups")
+DETAILS = ("label", "about", "developed_on", "base", "is_limit", "groups")
 """The keys of a learner's file in addition to settings."""
 
 CHEAP: tuple[Group, ...] = ("families", "rows", "chains")
@@ -44,6 +44,8 @@ class Learner:
     description: Mapping[str, Any]
     """Its settings by dotted keys; the value of `estimator` may be an object, or its class and keys."""
     about: str = ""
+    developed_on: str = ""
+    """The problems on which it was developed."""
     base: str | None = None
     """The learner for which it chooses a discount factor; None in the first table."""
     is_limit: bool = False

@@ -1,13 +1,15 @@
-"""Look up scores of the board in documents.
+"""Look up scores and tiers of the board in documents.
 
-An example is `{board(meta_gradient, worse_than, ada_pomrl)}`.
+Examples are `{board(meta_gradient, worse_than, ada_pomrl)}` and `{board_text(tiers)}`.
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from pomrl_studies.board import losses, scores
 from pomrl_studies.board.cells import Cell, common_cells
-from pomrl_studies.board.learner import shipped_learners
+from pomrl_studies.board.learner import Learner, shipped_learners
+from pomrl_studies.board.ranks import Ranks
 from pomrl_studies.board.scores import Score
 
 SIGNS = {"better_than": -1, "worse_than": 1}
@@ -40,6 +42,70 @@ def board(learner: str, what: str, other: str = "", group: str = "families") -> 
             f"what must not be rank for {learner}, because only learners without is_limit and base have ranks"
         )
     raise ValueError(f"what must be rank, loss, {' or '.join(SIGNS)}, got {what}")
+
+
+def board_text(what: str) -> str:
+    """Return sentences on the shipped learners.
+
+    `tiers` lists the learners by tier, and `fresh` those of the first tier in version 2's families alone. `sensitive`
+    names the families that change a tier when left out, `developed` the problems on which learners were developed.
+
+    Raises:
+        LookupError: `what` is unknown.
+    """
+    texts = {"tiers": _tiers, "fresh": _fresh, "sensitive": _sensitive, "developed": _developed}
+    if what not in texts:
+        raise LookupError(f"what must be {', '.join(texts)}, got {what}")
+    return texts[what]()
+
+
+def _tiers() -> str:
+    return "\n".join(f"{tier}. {'; '.join(labels)}" for tier, labels in _labels_by_tier(common_cells()).items())
+
+
+def _fresh() -> str:
+    fresh = _labels_by_tier([cell for cell in common_cells() if cell.since == 2])
+    return f"In the eight families of version 2 alone, the first tier is: {'; '.join(fresh[1])}."
+
+
+def _labels_by_tier(cells: Sequence[Cell]) -> dict[int, list[str]]:
+    learners = shipped_learners()
+    ranks = scores.rank(learners.values(), _shipped(), {}, cells)
+    by_tier: dict[int, list[str]] = {}
+    for name in ranks.by_rank:
+        by_tier.setdefault(ranks.tiers[name], []).append(learners[name].label)
+    return by_tier
+
+
+def _sensitive() -> str:
+    learners = shipped_learners()
+    return describe_sensitive(scores.rank(learners.values(), _shipped(), {}, common_cells()), learners)
+
+
+def describe_sensitive(ranks: Ranks, learners: Mapping[str, Learner]) -> str:
+    """Name the families that change a tier when left out."""
+    if not ranks.sensitive_families:
+        return "Leaving out any one family changes no tier."
+    moves = " and ".join(
+        f"`{family}` (the best that moves is {learners[name].label})"
+        for family, name in ranks.sensitive_families.items()
+    )
+    return f"Leaving out one family changes tiers only for {moves}."
+
+
+def _developed() -> str:
+    return describe_developed(shipped_learners().values())
+
+
+def describe_developed(learners: Iterable[Learner]) -> str:
+    """Name the problems on which learners were developed."""
+    by_problems: dict[str, list[str]] = {}
+    for learner in learners:
+        if learner.developed_on:
+            by_problems.setdefault(learner.developed_on, []).append(learner.label)
+    return " ".join(
+        f"{' and '.join(labels).capitalize()} were developed on {problems}." for problems, labels in by_problems.items()
+    )
 
 
 def _compare(learner: str, other: str, cell: Cell) -> int:

@@ -1,20 +1,22 @@
 """Compute, read and write the losses of learners in cells."""
 
 import csv
+import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from datetime import date
 from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float
 
 import pomrl
 from pomrl.components import Estimator
+from pomrl.store.manifests import commit
 from pomrl.study import PUBLISHED, Experiment, Fixed, Method, Problem, experiment, signature, tables
-from pomrl_studies.board.cells import CONF, SEED, Cell
+from pomrl_studies.board.cells import CONF, SEED, Cell, all_cells
 from pomrl_studies.board.learner import Learner
 
 FILE = Path(__file__).parent / "losses.csv"
@@ -28,6 +30,9 @@ TAG = "board"
 
 TIMED_RUNS = 20
 """The number of runs of the random chains to time a task."""
+
+TOLERANCE = 1e-4
+"""The largest allowed relative difference between losses on two processors."""
 
 RECOMPUTED = ("garnet 0.15", "chains 0.01")
 """The cells recomputed before signatures are renewed."""
@@ -49,6 +54,12 @@ class CellLosses:
     """The mean loss at this discount factor."""
     losses: Float[np.ndarray, " n"]
     """The loss in each run, averaged over tasks, at gamma_eval or the chosen discount factor."""
+    author: str = ""
+    """The author of the row: `git config user.name`."""
+    date: str = ""
+    """The day of the computation, such as 2026-11-29."""
+    commit: str = ""
+    """The commit of the code; empty outside of a checkout."""
 
 
 Report = Callable[[str], object]
@@ -74,7 +85,18 @@ def _compute_cell(learner: Learner, cell: Cell, milliseconds: float, workers: in
     chooses = bool((by_task.size() == 1).all())
     gamma, loss = (np.nan, np.nan) if chooses else (means.idxmin(), means.min())
     signature = table.attrs["signature"]
-    return CellLosses(learner.name, cell.name, signature, milliseconds, rounded(gamma), rounded(loss), rounded(losses))
+    numbers = (milliseconds, rounded(gamma), rounded(loss), rounded(losses))
+    return CellLosses(learner.name, cell.name, signature, *numbers, **provenance())
+
+
+def provenance() -> dict[str, str]:
+    """Return author, date and commit of rows computed now."""
+    words = ["git", "config", "user.name"]
+    try:
+        author = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:  # without git
+        author = ""
+    return {"author": author, "date": f"{date.today()}", "commit": str(commit()["commit"] or "")[:8]}
 
 
 def rounded(values: Any) -> Any:
@@ -127,6 +149,33 @@ def with_current_signatures(
     return [replace(row, signature=current_signature(learners[row.learner], by_name[row.cell])) for row in rows]
 
 
+def changed_rows(base: Iterable[CellLosses], rows: Iterable[CellLosses]) -> list[CellLosses]:
+    """Return the rows whose losses are not in a table."""
+    known = {(row.learner, row.cell): row.losses for row in base}
+    return [row for row in rows if not np.array_equal(known.get((row.learner, row.cell), ()), row.losses)]
+
+
+def draw_rows(rows: Sequence[CellLosses], seed: int, cells: int = 2) -> list[CellLosses]:
+    """Draw rows of a few cells of each learner; only of installed cells."""
+    installed = {cell.name for cell in all_cells() if cell.is_installed}
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for name in sorted({row.learner for row in rows}):
+        own = sorted((row for row in rows if row.learner == name and row.cell in installed), key=lambda row: row.cell)
+        drawn += [own[i] for i in rng.permutation(len(own))[:cells]]
+    return drawn
+
+
+def recompute(rows: Iterable[CellLosses], learners: Mapping[str, Learner], report: Report) -> None:
+    """Compute rows again; ValueError if losses differ by more than `TOLERANCE`."""
+    by_name = {cell.name: cell for cell in all_cells()}
+    for row in rows:
+        computed = _compute_cell(learners[row.learner], by_name[row.cell], row.milliseconds, 1)
+        if not np.allclose(computed.losses, row.losses, rtol=TOLERANCE, atol=0.0):
+            raise ValueError(f"{FILE}: the losses of {row.learner} in {row.cell} differ from its code's")
+        report(f"{row.learner}: {row.cell} is as stored")
+
+
 def _experiment(learner: Learner, settings: Mapping[str, Any]) -> Experiment:
     all_settings = {"seed": SEED, **settings, **learner.settings}
     objects = {key: value for key, value in all_settings.items() if isinstance(value, Estimator)}
@@ -140,23 +189,38 @@ def _yaml(value: Any) -> str:
 
 
 def read_losses(file: Path = FILE) -> list[CellLosses]:
-    """Read a table of losses."""
+    """Read a table of losses.
+
+    Raises:
+        ValueError: It does not have the columns of `CellLosses`, or a number is wrong.
+    """
     with file.open(encoding="utf-8", newline="") as lines:
-        return [
-            CellLosses(
-                row["learner"],
-                row["cell"],
-                row["signature"],
-                float(row["milliseconds"]),
-                float(row["gamma"]),
-                float(row["loss_at_gamma"]),
-                np.array(row["losses"].split(), float),
-            )
-            for row in csv.DictReader(lines)
-        ]
+        reader = csv.DictReader(lines)
+        columns = [field.name for field in fields(CellLosses)]
+        if reader.fieldnames != columns:
+            raise ValueError(f"{file}: must have the columns {', '.join(columns)}, got {reader.fieldnames}")
+        return [_row_of(row, f"{file}, row {number}") for number, row in enumerate(reader, start=1)]
+
+
+def _row_of(row: dict[str, str], where: str) -> CellLosses:
+    try:
+        numbers = {name: float(row[name]) for name in ("milliseconds", "gamma", "loss_at_gamma")}
+        losses = np.array(row["losses"].split(), float)
+    except (ValueError, AttributeError) as error:
+        raise ValueError(f"{where}: {error}") from error
+    return CellLosses(**{**row, **numbers, "losses": losses})  # pyright: ignore[reportArgumentType]
 
 
 def write_losses(rows: Iterable[CellLosses], file: Path) -> None:
     """Write a table of losses."""
-    frame = pd.DataFrame([{**vars(row), "losses": " ".join(f"{x:.{DIGITS}g}" for x in row.losses)} for row in rows])
-    frame.to_csv(file, index=False, na_rep="nan", float_format=f"%.{DIGITS}g", lineterminator="\n")
+    names = [field.name for field in fields(CellLosses)]
+    with file.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([_text_of(getattr(row, name)) for name in names] for row in rows)
+
+
+def _text_of(value: str | float | Float[np.ndarray, " n"]) -> str:
+    if isinstance(value, str):
+        return value
+    return " ".join(f"{number:.{DIGITS}g}" for number in np.atleast_1d(value))

@@ -7,7 +7,8 @@ from typing import Any
 
 from pomrl_report.rendering import render
 from pomrl_studies.board.cells import VERSION, Cell, all_cells, common_cells
-from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score, scored_cells
+from pomrl_studies.board.lookups import describe_developed, describe_sensitive
+from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score, profiles, rank, scored_cells
 
 TEMPLATES = Path(__file__).parent
 """The folder of the template."""
@@ -25,7 +26,9 @@ def html(scores: Sequence[Score]) -> str:
     return render(
         "board.html.j2",
         folder=TEMPLATES,
-        version=VERSION,
+        version=f"board v{VERSION}",
+        sensitive=_sensitive(learners).replace("`", ""),
+        developed=describe_developed(score.learner for score in learners),
         cells=scored_cells(scores, all_cells()),
         learners=learners,
         horizons=[score for score in scores if score.learner.base],
@@ -35,6 +38,12 @@ def html(scores: Sequence[Score]) -> str:
         curves={"series": ()},
         profiles=_profiles(learners),
     )
+
+
+def _sensitive(learners: Sequence[Score]) -> str:
+    losses = {score.learner.name: score.losses for score in learners}
+    ranks = rank([score.learner for score in learners], losses, losses, common_cells())
+    return describe_sensitive(ranks, {score.learner.name: score.learner for score in learners})
 
 
 def count_of_gamma_eval(score: Score) -> str:
@@ -61,13 +70,15 @@ def cell_title(cell: Cell, score: CellScore) -> str:
 
 def _profiles(learners: Sequence[Score]) -> dict[str, Any]:
     best = next((score.learner.name for score in learners if score.rank), NONE)
+    by_name = {score.learner.name: score.losses for score in learners}
+    shares = profiles(by_name, by_name[NONE])
     series = [
         {
             "label": score.learner.label,
             "color": COLORS[i % len(COLORS)],
             "dashes": "6 4" if i >= len(COLORS) else "",
             "drawn": score.learner.is_own or score.learner.name in (*DRAWN, best),
-            "share": score.profile.round(3).tolist(),
+            "share": shares[score.learner.name].round(3).tolist(),
         }
         for i, score in enumerate(learners)
     ]

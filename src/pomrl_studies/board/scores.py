@@ -1,42 +1,35 @@
-"""Score learners: losses in per cent, ranks, counts and profiles.
+"""Score learners: losses in per cent, ranks, tiers, counts and profiles.
 
 A user's learner changes no other row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
 
-from pomrl.study import Interval, bootstrap_means, mean_difference, percentile, ratio
+from pomrl.study import Interval, ScalarEstimate, bootstrap_means, mean_difference, ratio
 from pomrl_studies.board.cells import Cell, common_cells
 from pomrl_studies.board.learner import Learner
 from pomrl_studies.board.losses import CellLosses
+from pomrl_studies.board.ranks import ERROR, RESAMPLES, Losses, Ranks
 
 NONE, ADA = "without_meta", "ada_pomrl"
 """The reference learners."""
 
-ERROR = 0.05
-"""The error rate of an interval, and of the comparisons in all cells together."""
-
-RESAMPLES = 1000
-"""Resamples of runs, shared by all cells, because a run has related draws at several σ."""
-
 THRESHOLDS = np.linspace(0.0, 200.0, 41)
 """The losses of profiles, in per cent of no meta-learning."""
-
-Losses = Mapping[str, Mapping[str, CellLosses]]
-"""The losses by learner and cell."""
 
 
 @dataclass(frozen=True)
 class CellScore:
     """The loss of a learner in a cell, in per cent."""
 
-    percent: Interval
-    """The mean loss, in per cent of no meta-learning; in the second table, of the base."""
+    share: ScalarEstimate
+    """The mean loss as a share of that of no meta-learning, less 1; in the second table, of the base."""
     versus_ada: int
     """Comparison with ada-POMRL, in the second table with the base: -1 significantly smaller, 1 larger, 0 neither."""
     versus_none: int
@@ -45,6 +38,17 @@ class CellScore:
     """The discount factor with the smallest loss; NaN if it is chosen in each task."""
     percent_at_gamma: float
     """The mean loss at this discount factor, in per cent of the same reference."""
+
+    @property
+    def mean_percent(self) -> float:
+        """The mean loss in per cent of the reference."""
+        return 100.0 * (1.0 + self.share.value)
+
+    @cached_property
+    def percent(self) -> Interval:
+        """The same with its interval."""
+        ends = (np.nan, np.nan) if self.share.is_constant else self.share.interval(ERROR)
+        return Interval(self.mean_percent, *(100.0 * (1.0 + end) for end in ends))
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,24 @@ class Score:
     cells: Mapping[str, CellScore]
     rank: Interval | None
     """The mean rank over cells; None for a limit, and in the second table."""
-    profile: Float[np.ndarray, "3 thresholds"]
-    """The share of runs that lose at most a threshold, and the ends of its interval."""
+    tier: int | None
+    """The tier (`Ranks.tiers`); None without a rank."""
+    losses: Mapping[str, CellLosses]
+    """The losses by cell."""
 
     @property
     def mean_percent(self) -> float:
-        return float(np.mean([cell.percent.estimate for cell in self.cells.values()]))
+        """The mean loss over common cells."""
+        return float(np.mean([percent for percent, _ in self._percents()]))
+
+    @property
+    def worst(self) -> tuple[float, str]:
+        """The largest loss in a common cell, and the cell."""
+        return max(self._percents())
+
+    def _percents(self) -> list[tuple[float, str]]:
+        names = (cell.name for cell in common_cells() if cell.name in self.cells)
+        return [(self.cells[name].mean_percent, name) for name in names]
 
     def count(self, comparison: str, sign: int) -> int:
         """Count the common cells with this sign of `versus_ada` or `versus_none`."""
@@ -80,10 +96,17 @@ def by_learner(rows: Iterable[CellLosses]) -> Losses:
 def score(learners: Iterable[Learner], shipped: Losses, own: Losses) -> list[Score]:
     """Return the scores of learners by table, the best first."""
     learners = [*learners]
-    field = [learner.name for learner in learners if is_ranked(learner) and not learner.is_own]
-    tables = ((learner, own if learner.is_own else shipped) for learner in learners)
-    scores = [_score(learner, losses[learner.name], shipped, field) for learner, losses in tables]
+    losses = {learner.name: (own if learner.is_own else shipped)[learner.name] for learner in learners}
+    ranks = rank(learners, shipped, own, common_cells())
+    scores = [_score(learner, losses[learner.name], shipped, ranks) for learner in learners]
     return sorted(scores, key=lambda score: (score.learner.base is not None, _sort_key(score)))
+
+
+def rank(learners: Iterable[Learner], shipped: Losses, own: Losses, cells: Sequence[Cell]) -> Ranks:
+    """Rank the learners that have a rank, in given cells."""
+    ranked = [learner for learner in learners if is_ranked(learner)]
+    losses = {learner.name: (own if learner.is_own else shipped)[learner.name] for learner in ranked}
+    return Ranks.of_losses(losses, [learner.name for learner in ranked if not learner.is_own], cells)
 
 
 def scored_cells(scores: Sequence[Score], cells: Sequence[Cell]) -> list[Cell]:
@@ -102,26 +125,22 @@ def _sort_key(row: Score) -> float:
     return row.mean_percent
 
 
-def _score(learner: Learner, losses: Mapping[str, CellLosses], shipped: Losses, field: Sequence[str]) -> Score:
-    cells = [cell for cell in common_cells() if cell.name in losses]
-    rank = _mean_rank(losses, [shipped[name] for name in field if name != learner.name or learner.is_own], cells)
+def _score(learner: Learner, losses: Mapping[str, CellLosses], shipped: Losses, ranks: Ranks) -> Score:
     return Score(
         learner,
         next(iter(losses.values())).milliseconds,
         {name: _score_cell(row, shipped, learner) for name, row in losses.items()},
-        rank if is_ranked(learner) else None,
-        _profile(losses, shipped[NONE], cells),
+        ranks.interval(learner.name) if is_ranked(learner) else None,
+        ranks.tiers[learner.name] if is_ranked(learner) else None,
+        losses,
     )
 
 
 def _score_cell(row: CellLosses, shipped: Losses, learner: Learner) -> CellScore:
     none, ada = shipped[NONE][row.cell].losses, shipped[learner.base or ADA][row.cell].losses
     reference = ada if learner.base else none
-    share = ratio(row.losses, reference)
-    ends = (np.nan, np.nan) if learner.name == NONE else share.interval(ERROR)
-    lower, upper = (100.0 * (1.0 + end) for end in ends)
     return CellScore(
-        Interval(100.0 * (1.0 + share.value), lower, upper),
+        ratio(row.losses, reference),
         compare(row.losses, ada),
         compare(row.losses, none),
         row.gamma,
@@ -131,37 +150,33 @@ def _score_cell(row: CellLosses, shipped: Losses, learner: Learner) -> CellScore
 
 def compare(a: Float[np.ndarray, " n"], b: Float[np.ndarray, " n"]) -> int:
     """Compare means: -1 if a is significantly smaller, 1 if larger, else 0."""
-    lower, upper = mean_difference(a, b).interval(ERROR / len(common_cells()))
-    return int(lower > 0.0) - int(upper < 0.0)
+    not_larger, not_smaller = mean_difference(a, b).p_values(0.0)
+    smallest = ERROR / len(common_cells()) / 2
+    return int(not_larger < smallest) - int(not_smaller < smallest)
 
 
-def _mean_rank(
-    losses: Mapping[str, CellLosses], rivals: Sequence[Mapping[str, CellLosses]], cells: Sequence[Cell]
-) -> Interval:
-    ranks = []
-    for cell in cells:
-        sample = np.stack([learner[cell.name].losses for learner in (losses, *rivals)], axis=1)
-        means = np.concatenate([sample.mean(0, keepdims=True), bootstrap_means(sample, RESAMPLES)])
-        own, rival = means[:, :1], means[:, 1:]
-        ranks.append(1.0 + (rival < own).sum(1) + 0.5 * (rival == own).sum(1))
-    estimate, *resampled = np.mean(ranks, axis=0)
-    return percentile(estimate, np.array(resampled))
+def profiles(losses: Losses, none: Mapping[str, CellLosses]) -> dict[str, Float[np.ndarray, "3 thresholds"]]:
+    """Return the performance profiles of Agarwal et al. (2021), with the ends of their intervals.
+
+    A profile is the share of runs that lose at most each of `THRESHOLDS`.
+    """
+    shares: dict[str, list[Float[np.ndarray, "B+1 thresholds"]]] = {name: [] for name in losses}
+    for cell in common_cells():
+        names = [name for name in losses if cell.name in losses[name]]
+        if not names:
+            continue
+        runs = np.stack([losses[name][cell.name].losses for name in names], axis=1)
+        below = (100.0 * runs[..., None] / none[cell.name].losses.mean() <= THRESHOLDS).astype(float)
+        resampled = np.concatenate([below.mean(0, keepdims=True), bootstrap_means(below, RESAMPLES)])
+        for name, share in zip(names, np.moveaxis(resampled, 1, 0), strict=True):
+            shares[name].append(share)
+    means = {name: np.mean(cells, axis=0) for name, cells in shares.items()}
+    ends = (ERROR / 2, 1.0 - ERROR / 2)
+    return {name: np.stack([mean[0], *np.quantile(mean[1:], ends, axis=0)]) for name, mean in means.items()}
 
 
-def _profile(
-    losses: Mapping[str, CellLosses], none: Mapping[str, CellLosses], cells: Sequence[Cell]
-) -> Float[np.ndarray, "3 thresholds"]:
-    """Return the performance profile of Agarwal et al. (2021)."""
-    shares, resampled = [], []
-    for cell in cells:
-        percent = 100.0 * losses[cell.name].losses / none[cell.name].losses.mean()
-        below = (percent[:, None] <= THRESHOLDS).astype(float)
-        shares.append(below.mean(0))
-        resampled.append(bootstrap_means(below, RESAMPLES))
-    return np.stack([np.mean(shares, 0), *np.quantile(np.mean(resampled, 0), (ERROR / 2, 1.0 - ERROR / 2), axis=0)])
-
-
-COLUMNS = ("table", "learner", "label", "is_own", "milliseconds", "rank", "rank_lower", "rank_upper", "better_than_ada",
+COLUMNS = ("table", "learner", "label", "is_own", "milliseconds", "tier", "rank", "rank_lower", "rank_upper",
+           "mean_percent", "worst_percent", "worst_cell", "better_than_ada",
            "worse_than_ada", "better_than_none", "worse_than_none")  # fmt: skip
 """The columns of scores before the columns of cells."""
 
@@ -178,7 +193,7 @@ def flat(score: Score, cells: Sequence[Cell]) -> dict[str, str | int | float]:
     counts = [score.count(f"versus_{reference}", sign) for reference in ("ada", "none") for sign in (-1, 1)]
     table = "horizons" if score.learner.base else "learners"
     values = [table, score.learner.name, score.learner.label, int(score.learner.is_own), score.milliseconds]
-    ends = [rank.estimate, rank.lower, rank.upper]
+    ends = [score.tier or np.nan, rank.estimate, rank.lower, rank.upper, score.mean_percent, *score.worst]
     cell_values = (_flat_cell(cell.name, score.cells[cell.name]) for cell in cells if cell.name in score.cells)
     return dict(zip(COLUMNS, [*values, *ends, *counts], strict=True)) | dict(chain.from_iterable(cell_values))
 

@@ -1,6 +1,7 @@
 """Draw the excess and its mean size against the number of earlier tasks."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -33,7 +34,7 @@ COVERED = {
 """The looks of settings that the theorem covers."""
 
 CONTROLS = {
-    "Gaussian, told E P_t": Look("Gaussian, told E P_t", "#999933", "h"),
+    "Gaussian, told E P_t": Look("Gaussian, told E Pₜ", "#999933", "h"),
     "rewards of states": Look("rewards of states", "#0072b2", "<"),
     "tied actions": Look("tied actions", "#d55e00", ">"),
     "one instance": Look("one instance", "#000000", "o"),
@@ -114,7 +115,7 @@ def _guide(points: pd.DataFrame, panel: str, slope: float) -> pd.DataFrame:
 
 
 def _guide_look(slope: float) -> Look:
-    return Look(f"slope {slope:g}", "black", "", "--" if slope == -1.0 else ":")
+    return Look(f"slope {Fraction(slope)}", "black", "", "--" if slope == -1.0 else ":")
 
 
 def _draw_panel(ax: Axes, data: pd.DataFrame, panel: str) -> None:

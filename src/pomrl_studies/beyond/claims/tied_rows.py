@@ -3,14 +3,21 @@
 Losses are at gamma_eval, averaged over tasks; "no worse" has a margin of 2 %.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from pomrl.study import PAIRED, Part, SweepResults, claim, no_worse
+from pomrl.study import PAIRED, Part, Revision, SweepResults, Verdict, claim, no_worse
 from pomrl_studies.beyond.claims.families import DEFAULT_RUNS, FAMILIES, in_families, less, select_cells
 from pomrl_studies.beyond.claims.horizons_and_priors import MARGIN, gains_little, no_worse_at_gamma_eval, relative_gain
 
-NAMES = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
+RIVALS = {"ada_pomrl": "ada-POMRL", "without_meta": "no meta-learning"}
 """The learners compared with tied rows, and their labels."""
+
+MORE_RIVALS = RIVALS | {
+    "aggregating": "pooling",
+    "pomrl": "POMRL told σ",
+    "positive_part_james_stein": "James-Stein",
+}
+"""The learners compared with tied rows in fresh families, and their labels."""
 
 
 @claim("T1", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
@@ -19,7 +26,7 @@ def it_never_does_harm(sweep: SweepResults) -> list[Part]:
 
     Rows that move together
     """
-    return _no_harm(sweep, FAMILIES)
+    return _no_harm(sweep, FAMILIES, RIVALS)
 
 
 @claim("T2", "tied_rows", runs=DEFAULT_RUNS, figures=("tied_rows",))
@@ -70,14 +77,25 @@ def the_repaired_rate_helps(sweep: SweepResults, repaired: SweepResults) -> list
     ]
 
 
-@claim("T6", "tied_rows_in_practice", runs=DEFAULT_RUNS, figures=("tied_rows",))
+@claim(
+    "T6",
+    "tied_rows_in_practice",
+    runs=DEFAULT_RUNS,
+    figures=("tied_rows",),
+    revised=Revision(
+        "2026-11-29",
+        "Pooling, POMRL told sigma and James-Stein are rivals, too. Runs with another seed had shown a smaller loss of "
+        "pooling in maintenance. The rule was committed before the rivals were run with the seed of the study",
+        Verdict.HOLDS,
+    ),
+)
 def it_does_no_harm_in_fresh_families(sweep: SweepResults) -> list[Part]:
-    """T1 holds in three families that were written after the estimator was fixed.
+    """tied rows are no worse than five learners in three families that were written after the estimator was fixed.
 
-    Rows that move together: maintenance of two machines, promotions of a shop, and triage, by an author who did not
-    know the estimator.
+    Rows that move together: ada-POMRL, no meta-learning, pooling, POMRL told sigma, and James-Stein. Maintenance of two
+    machines, promotions of a shop, and triage, by an author who did not know the estimator.
     """
-    return _no_harm(sweep, ("maintenance", "promotions", "triage"))
+    return _no_harm(sweep, ("maintenance", "promotions", "triage"), MORE_RIVALS)
 
 
 @claim("T7", "rewards_by_task", runs=DEFAULT_RUNS, is_judged=False, figures=("rewards_by_task",))
@@ -99,9 +117,9 @@ def what_a_shorter_horizon_gains_where_rewards_differ(sweep: SweepResults) -> li
     ]
 
 
-def _no_harm(sweep: SweepResults, families: Sequence[str]) -> list[Part]:
+def _no_harm(sweep: SweepResults, families: Sequence[str], names: Mapping[str, str]) -> list[Part]:
     tied = select_cells(sweep, families, estimator="tied_rows")
-    rivals = {name: select_cells(sweep, families, estimator=estimator) for estimator, name in NAMES.items()}
+    rivals = {name: select_cells(sweep, families, estimator=estimator) for estimator, name in names.items()}
     return [
         no_worse(losses.regret, other[cell].regret, f"tied rows less {name} at γ_eval, {cell}", MARGIN)
         for cell, losses in tied.items()
