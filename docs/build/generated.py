@@ -10,6 +10,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import griffe
+from docs.build.home import home
 from mkdocs.exceptions import PluginError
 
 from pomrl.commands import main
@@ -118,6 +119,7 @@ def conventions() -> str:
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
+    "home.md": home,
     "gallery.md": gallery,
     "reference/commands.md": commands,
     "reference/conventions.md": conventions,

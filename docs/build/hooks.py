@@ -31,7 +31,15 @@ TABLES = tuple(f"src/pomrl_studies/*/{name}" for name in ("claims.csv", "ledger.
 """The tables of studies; the site shows them as pages."""
 
 SOURCES = (
-    *("*.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png", "docs/build/*.js", "docs/build/*.css"),
+    *(
+        "src/pomrl_report/templates/chart.js",
+        "*.md",
+        "CITATION.cff",
+        "docs/*.md",
+        "outputs/readme/*.png",
+        "docs/build/*.js",
+        "docs/build/*.css",
+    ),
     *("src/pomrl_studies/*/pages/*.md", "src/pomrl_studies/*/study.yaml"),
     *("packages/*/*.md", "packages/*/docs/*.md", "packages/*/benchmarks/results/*.csv"),
     *TABLES,
@@ -51,7 +59,7 @@ KINDS = {"*.py": code.CodeFile, **dict.fromkeys(TABLES, tables.TableFile)}
 """The kinds of pages from code and tables, by patterns of paths."""
 
 ADDRESSES = {
-    r"README\.md": "index.html",
+    r"home\.md": "index.html",
     r"docs/(.+)\.md": r"\1.html",
     r"src/pomrl_studies/(\w+)/pages/(.+)\.(?:md|csv)": r"studies/\1/\2.html",
     r"src/pomrl_studies/(\w+)/(claims|ledger)\.(?:csv|yaml)": r"studies/\1/\2.html",
@@ -83,6 +91,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     source_paths = {path.relative_to(ROOT).as_posix() for path in chain(*map(ROOT.glob, SOURCES))} | paper.sources()
     ours = [file_of(path, config) for path in sorted(source_paths)]
     generated_files = [File.generated(config, path, content=page()) for path, page in PAGES.items()]
+    for file in generated_files:
+        file.dest_uri = address(file.src_uri)
     return Files([*theme_files, *ours, *generated_files])
 
 

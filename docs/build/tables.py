@@ -4,9 +4,11 @@ A link to a table leads to its rows on GitHub, and to its page on the site.
 """
 
 import csv
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from docs.build.paper import anchor
 from mkdocs.structure.files import File, InclusionLevel
 
 from pomrl.configuration.study import Study, shipped_studies
@@ -37,11 +39,18 @@ class TableFile(File):
 def page(study: Study, path: Path) -> str:
     """Return the page of a table as Markdown."""
     if path.name == "claims.csv":
-        return claims_page(study, read_published(study))
+        return with_anchors(claims_page(study, read_published(study)))
     if path.name == "ledger.yaml":
         return differences_page()
     head, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
     return f"# {study.name}: {path.stem.replace('_', ' ')}\n\n{table(head, rows)}"
+
+
+def with_anchors(claims: str) -> str:
+    """Return the page of claims with an anchor at each row of its first table."""
+    return re.sub(
+        r"^\| \*\*([\w.]+)\*\*", lambda row: f'| <a id="{anchor(row[1])}"></a>**{row[1]}**', claims, flags=re.M
+    )
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

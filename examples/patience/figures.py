@@ -22,7 +22,7 @@ OF_PAPER = of_estimators("pomrl/task_similarity", {"sigma": 0.01})
 def losses() -> PanelGrid:
     """The loss against one opponent after the other.
 
-    When planning with gamma_eval. Bands are 95 % intervals of the mean.
+    When planning with gamma_eval.
     """
     return PanelGrid([[Panel("", of_estimators("patience", {}), "task", "ci")]])
 
@@ -31,7 +31,7 @@ def losses() -> PanelGrid:
 def model_error(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     """The largest error of the estimated model in each task.
 
-    In the random chains of the paper, at sigma = 0.01: a sweep of another study. Bands show one standard error.
+    In the random chains of the paper, at sigma = 0.01: a sweep of another study.
     """
     bands = [band(series.rows(sweeps), ["task"], "model_error", kind) for series in OF_PAPER]
     points = [series.points(of_series, "task", kind) for series, of_series in zip(OF_PAPER, bands, strict=True)]

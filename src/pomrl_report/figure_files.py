@@ -13,7 +13,7 @@ from PIL import Image
 from pomrl.configuration.sweeps import command
 from pomrl.drawing.figure import INTERVALS, caption_of, file_name, number_of, title_of
 from pomrl.drawing.files import Sidecar
-from pomrl.results.intervals import BAND_NAMES
+from pomrl.results.intervals import BAND_NAMES, CONFIDENCE_PERCENT
 from pomrl.store.derived import DerivedFiles
 from pomrl_report.markup import paragraphs
 from pomrl_report.provenance import ShownExperiment
@@ -30,7 +30,13 @@ SAMPLE = 6
 EFFORT = {"method": 2, "quality": 40}
 """The compression. Files are as small as by default in Pillow, in two thirds of the time."""
 
-_BANDS = {"sd": "one standard deviation", "se": "one standard error", "ci": BAND_NAMES["ci"]}
+_BANDS = {
+    "sd": "one standard deviation",
+    "se": "one standard error",
+    "ci": BAND_NAMES["ci"],
+    "bootstrap sd": "one bootstrap standard deviation",
+    "bootstrap ci": f"{CONFIDENCE_PERCENT} % bootstrap intervals",
+}
 
 
 @dataclass(frozen=True)
@@ -72,9 +78,14 @@ class Version:
 
     @property
     def bands(self) -> str:
-        """The meaning of the bands, and their runs."""
-        kinds = [_BANDS[band] for band in self.distinct("band") if band in _BANDS]
-        return f"{' or '.join(kinds)} over {self._table['n'].max()} runs" if kinds else ""
+        """The meaning of the bands, by panel if panels differ, and their runs."""
+        kinds = [band for band in self.distinct("band") if band in _BANDS]
+        if len(kinds) < 2:
+            texts = [_BANDS[kind] for kind in kinds]
+        else:
+            panels = {kind: self._table.loc[self._table["band"] == kind, "panel"].unique() for kind in kinds}
+            texts = [f"{_BANDS[kind]} ({', '.join(map(str, panels[kind]))})" for kind in kinds]
+        return f"{', '.join(texts)} over {self._table['n'].max():,} runs" if kinds else ""
 
 
 @dataclass(frozen=True)

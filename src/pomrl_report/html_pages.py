@@ -67,6 +67,12 @@ class StudyPage:
         """The judgements under the variant of the answer."""
         return self.judgements.main
 
+    @property
+    def sections(self) -> list[str]:
+        """The sections of the paper with claims, each once."""
+        sections = (str(judgement.where).partition(",")[0] for judgement in self.main)
+        return [section for section in dict.fromkeys(sections) if section]
+
     def other_judgements(self, judgement: Judgement) -> list[tuple[str, Judgement]]:
         """Return judgements of a claim under other variants of `study.yaml`."""
         judgements = [self.judgements.of(name).get(judgement.id) for name in self.study.config.variants]

@@ -80,7 +80,8 @@ def test_it_is_rounded_up_to_one_digit() -> None:
     )
     assert outcome.verdict is Verdict.UNDECIDED
     number = re.search(
-        r"an interval that is too wide to tell; about (\d),000 runs would probably tell$", outcome.reason
+        r"too wide to tell; a new claim with about (\d),000 runs of a new seed would probably tell$",
+        outcome.reason,
     )
     assert number
     assert 0 <= 1000 * int(number[1]) - outcome.comparisons[0].deciding_runs < 1000

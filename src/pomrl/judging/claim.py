@@ -153,7 +153,9 @@ class JudgedClaim:
         ]
         runs = max(comparison.deciding_runs for comparison in undecided)
         return (
-            f"{too_wide}; about {round_up(runs):,} runs would probably tell" if runs < MAX_SUGGESTED_UNITS else too_wide
+            f"{too_wide}; a new claim with about {round_up(runs):,} runs of a new seed would probably tell"
+            if runs < MAX_SUGGESTED_UNITS
+            else too_wide
         )
 
     def judge(self, parts: Sequence[Part]) -> "JudgedClaim":

@@ -2,8 +2,7 @@
 
 The planning loss in each task, with a latent that differs from task to task.
 
-The spread of the latent is 0.15. All plan with γ_eval; losses are in the units of the family's rewards. Bands show 95 %
-intervals of the mean.
+The spread of the latent is 0.15. All plan with γ_eval; losses are in the units of the family's rewards.
 """
 
 from collections.abc import Sequence

@@ -122,7 +122,7 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
     The gain of a shorter horizon for a posterior mean, against the fixed weight of its prior.
 
     The gain is the relative difference between the losses at gamma_eval and at the best fixed gamma. One half of the
-    runs selects this gamma, the other estimates its loss. Bands are 95 % intervals. The prior's mean is the true mean
+    runs selects this gamma, the other estimates its loss. The prior's mean is the true mean
     model or the uniform one. Dotted lines mark the true weight α = c / (c + m).
     """
     all_series = [series for panel in PANELS for series in panel]

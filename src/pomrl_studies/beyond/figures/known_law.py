@@ -3,7 +3,7 @@
 The loss of ada-POMRL, empirical Bayes and two references in each task, planned with gamma_eval.
 
 One reference knows the mean model and the concentration, the other only the distribution of mean models (by Markov
-chain Monte Carlo). Bands show one standard error.
+chain Monte Carlo).
 """
 
 from pomrl.figures import Panel, PanelGrid, of_estimators

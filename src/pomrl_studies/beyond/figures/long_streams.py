@@ -54,7 +54,7 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
     Tasks are uniform in a ball, m = 5, and γ = γ_eval. Dashed lines show the term in the O of Theorem 2 (E7), scaled to
     the regret of POMRL(σ) at the last T. Dotted lines show its constant part; at the marked T the term is twice this
-    part. Bands show one standard error.
+    part.
 
     Beyond the paper, whose experiments have at most 30 tasks.
     """

@@ -2,7 +2,7 @@
 
 The loss in each task of a learner by meta-gradients, and of the learners of the paper.
 
-Meta-gradients learn the prior and the mixing rate. All plan with gamma_eval. Bands show one standard error.
+Meta-gradients learn the prior and the mixing rate. All plan with gamma_eval.
 
 Beyond the paper, which suggests this but leaves it open (Sec. 7).
 """

@@ -3,8 +3,7 @@
 The loss in each task, from ten trajectories of ten steps instead of a generative model, collected by three policies.
 
 Actions are uniform; greedy in the estimate, with one in ten uniform; or greedy in a model drawn from the learner's
-belief. Estimate and belief are updated before each trajectory. The loss is at gamma_eval. Bands show one standard
-error.
+belief. Estimate and belief are updated before each trajectory. The loss is at gamma_eval.
 
 Beyond the paper, which assumes a generative model (Sec. 3.2).
 """

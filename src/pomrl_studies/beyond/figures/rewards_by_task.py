@@ -3,7 +3,7 @@
 The planning loss against the discount factor, averaged over tasks, for customers with different batteries.
 
 Models vary between tasks; in (a) and (c) rewards vary too, in (b) and (d) all customers have the mean prices. Losses
-are at γ_eval, the largest discount factor of each panel. Bands show one standard error.
+are at γ_eval, the largest discount factor of each panel.
 """
 
 import pandas as pd

@@ -3,7 +3,7 @@
 The loss at gamma_eval where the mean model of tasks stays, drifts, switches once, or is one of three in turn.
 
 The drift moves each entry by about sigma per task; the switch is at task 20. Two learners forget at a learned rate; the
-mixture averages up to four mean models; the oracle knows the present one. Bands show one standard error.
+mixture averages up to four mean models; the oracle knows the present one.
 
 Beyond the paper, which assumes that all tasks come from one distribution (Sec. 3.1).
 """

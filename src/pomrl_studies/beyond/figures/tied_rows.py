@@ -2,8 +2,7 @@
 
 The planning loss in each task, with a learner that detects tied rows.
 
-The spread of the latent is 0.15. All plan with γ_eval; losses are in the units of the family's rewards. Bands show 95 %
-intervals of the mean.
+The spread of the latent is 0.15. All plan with γ_eval; losses are in the units of the family's rewards.
 """
 
 from pomrl_studies.beyond.figures.families import learners_grid

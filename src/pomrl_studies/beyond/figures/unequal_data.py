@@ -3,7 +3,7 @@
 The loss where numbers of transitions differ between pairs and between tasks, for three uses of these numbers.
 
 Each pair has eight transitions on average: one or fifteen, equally likely, or a geometric number. The loss is at
-gamma_eval, and bands show one standard error.
+gamma_eval.
 
 Beyond the paper, which assumes m transitions from every pair of every task (Sec. 3.2).
 """

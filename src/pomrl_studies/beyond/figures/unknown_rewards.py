@@ -3,7 +3,7 @@
 The loss at gamma_eval with rewards estimated from five noisy samples of each pair.
 
 Rewards are uniform in [0, 1] and equal in all tasks, with noise of standard deviation 0.3. Estimates are means of the
-task's samples, of all samples, or posterior means; dotted lines have known rewards. Bands show one standard error.
+task's samples, of all samples, or posterior means; dotted lines have known rewards.
 
 Beyond the paper, which assumes that rewards are known (Sec. 2).
 """

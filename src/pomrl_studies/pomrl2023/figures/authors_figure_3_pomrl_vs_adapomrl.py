@@ -3,7 +3,7 @@
 The loss of POMRL and ada-POMRL in each task when planning with gamma_eval.
 
 Panel (a) has the similarity of the paper's figure, (b) the similarity of the notebook's cell 61. Hollow points were
-read off that cell; the legend has a joint test of each panel. Bands show one standard error over 100 runs.
+read off that cell; the legend has a joint test of each panel.
 """
 
 from pomrl_studies.pomrl2023.overlay import AuthorsGrid, per_task, title

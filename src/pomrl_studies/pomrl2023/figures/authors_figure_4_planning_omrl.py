@@ -4,8 +4,7 @@ Planning with online meta-learning, at two similarities of the tasks.
 
 Rows show the loss at gamma_eval, and for ada-POMRL the loss against gamma, the loss at gamma*, and gamma*. Left panels
 have the paper's similarity, right ones the similarity of the notebook's cells 44, 45, 55 and 61. Hollow points were
-read off these cells; the legend has a joint test of each panel. Crosses are numbers that the notebook printed. Bands
-show one standard error over 100 runs, or for gamma* a bootstrap standard deviation.
+read off these cells; the legend has a joint test of each panel. Crosses are numbers that the notebook printed.
 """
 
 from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything

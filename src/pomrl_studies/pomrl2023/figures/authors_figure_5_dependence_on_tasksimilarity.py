@@ -3,8 +3,7 @@
 The loss in each task, and against gamma, at three similarities of the tasks.
 
 The notebook's concentration factors c = 1.5, 0.75 and 0.375 stand for the paper's sigma = 0.01, 0.025 and 0.047. Hollow
-points were read off cells 44, 55 and 61, at the last similarity; the legend has a joint test of each panel. Bands
-show one standard error over 100 runs.
+points were read off cells 44, 55 and 61, at the last similarity; the legend has a joint test of each panel.
 """
 
 from pomrl.figures import METHODS

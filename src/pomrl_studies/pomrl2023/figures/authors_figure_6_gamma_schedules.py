@@ -4,7 +4,7 @@ The average loss of ada-POMRL in tasks 1 to t under the gamma schedules.
 
 Panel (a) shows all schedules, (b) all except the constant gamma_eval, and (c) the upper-bound schedule for several
 offsets gamma_0. Hollow points were read off the notebook's cells 48, 50 and 49; the legend has a joint test of each
-panel. Bands show one standard error over 600 runs.
+panel.
 """
 
 from collections.abc import Sequence

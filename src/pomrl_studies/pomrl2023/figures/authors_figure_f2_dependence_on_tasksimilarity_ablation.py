@@ -3,7 +3,7 @@
 The loss in each task with aggregating, at three similarities.
 
 The baseline "Uniform prior", not in the paper, mixes in the uniform model at POMRL's rates. Hollow points were read off
-cell 61; the legend has a joint test of each panel. Bands show one standard error over 100 runs.
+cell 61; the legend has a joint test of each panel.
 """
 
 from pomrl.figures import METHODS

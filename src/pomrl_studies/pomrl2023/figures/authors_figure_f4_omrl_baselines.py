@@ -1,8 +1,6 @@
 """Figure F4, as the authors would compute it: Loss against γ, task by task.
 
 The loss against gamma in several tasks t for three methods; the paper's sigma is 0.01.
-
-Bands show one standard error over 100 runs.
 """
 
 from pomrl.figures import look

@@ -1,8 +1,6 @@
 """Averages over the first tasks.
 
 Figures 4 (b), 5 (d) to (f) and F4 if a curve "T = j" is the average loss over the first j tasks.
-
-Bands show one standard error.
 """
 
 from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, look

@@ -171,7 +171,7 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
     Panels (a) to (c) show the regret against the number of tasks T at gamma = 0.9 and m = 100,000; upper axes show the
     bounds alone. Tasks are uniform in a ball with the standard deviation sigma. Panels (d) to (f) show it against gamma
-    for pairs of m and T, at the smallest positive sigma. Bands show one standard error.
+    for pairs of m and T, at the smallest positive sigma.
     """
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
     data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)

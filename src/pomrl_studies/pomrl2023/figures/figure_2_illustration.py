@@ -2,7 +2,7 @@
 
 The loss against gamma for several numbers of samples m, with a panel for each weight alpha on the prior.
 
-The prior is the true mean model. Bands show one standard error.
+The prior is the true mean model.
 
 The paper does not state the values of alpha, the number of runs and the kind of band (R19); these are our choices.
 """

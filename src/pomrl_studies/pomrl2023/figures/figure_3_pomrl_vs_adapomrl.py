@@ -1,8 +1,6 @@
 """Figure 3: Known and estimated similarity.
 
 The loss of POMRL and ada-POMRL in each task when planning with gamma_eval, at sigma = 0.01.
-
-Bands show one standard deviation.
 """
 
 from pomrl.figures import COLUMN_WIDTH, Panel, PanelGrid, of_estimators

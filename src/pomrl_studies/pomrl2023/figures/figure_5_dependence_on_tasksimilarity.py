@@ -24,8 +24,7 @@ def dependence_on_tasksimilarity(sweeps: StoredSweeps, kind: Kind | None = None)
 
     The loss in each task, and the loss of ada-POMRL against gamma, at three task similarities sigma.
 
-    Panels (a) to (c) show the loss at gamma_eval, panels (d) to (f) the loss of ada-POMRL in several tasks t. Bands
-    show one standard deviation.
+    Panels (a) to (c) show the loss at gamma_eval, panels (d) to (f) the loss of ada-POMRL in several tasks t.
 
     The paper: "POMRL and ada-POMRL are robust to varying task-similarity sigma for a small fixed amount of data m = 5
     available at each round. [...] Error bars represent 1-standard deviation of uncertainty across 100 independent

@@ -60,7 +60,6 @@ def gamma_schedules() -> PanelGrid:
 
     Panel (a) shows all schedules, (b) the average loss in tasks 1 to t without the constant gamma_eval, and (c) the
     schedule that follows the upper bound, for several offsets gamma_0. Curves that coincide have alternating dashes.
-    Bands show one standard error.
 
     The paper: "(a) Planning with online-meta learning shows that all baselines outperform using a constant discount
     factor. [...] Error bars depict 1-standard error for 600 independent runs."
@@ -74,6 +73,6 @@ def gamma_schedules_adapomrl() -> PanelGrid:
 
     Panels (a) and (b) of Figure 6 with ada-POMRL instead of POMRL.
 
-    ada-POMRL must estimate the task similarity, which two of the schedules use. Bands show one standard error.
+    ada-POMRL must estimate the task similarity, which two of the schedules use.
     """
     return PanelGrid([all_and_averages("ada_pomrl")], share_y=False)

@@ -2,8 +2,6 @@
 
 Panels (a) to (c) of Figure 5 with the estimator that aggregates the batches of all tasks.
 
-Bands show one standard deviation.
-
 The paper: "We run another baseline called Aggregating (orange) that simply ignores the meta-RL structure and acts as if
 it is all one single task. [...] Error bars represent 1-standard deviation of uncertainty across 100 independent runs."
 """

@@ -2,8 +2,6 @@
 
 The average loss of ada-POMRL against gamma for three pairs of m and T.
 
-Bands show one standard deviation.
-
 The paper: "(c) m << T is the most interesting case [...] resulting in huge gains from leveraging shared structure
 across tasks."
 

@@ -2,7 +2,7 @@
 
 The loss against gamma in several tasks t for three methods, at sigma = 0.01.
 
-The methods are ada-POMRL, the oracle, and planning without meta-learning. Bands show one standard deviation.
+The methods are ada-POMRL, the oracle, and planning without meta-learning.
 
 The paper: "Oracle Prior Knowledge considers the optimal alpha, true mean of the task distribution P_o and actual
 underlying task similarity sigma as known apriori [...]. All baselines are obtained with T = 15 tasks and m = 5 samples

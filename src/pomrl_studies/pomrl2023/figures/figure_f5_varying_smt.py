@@ -2,8 +2,6 @@
 
 The average loss of ada-POMRL against gamma for pairs of m and T, with 20 and with 30 states.
 
-Bands show one standard deviation.
-
 The paper: "We note that despite larger state-space we observe the same effect [as with 10 states]. Results are averaged
 over 20 independent runs".
 """

@@ -2,8 +2,6 @@
 
 Panel (a) of Figure 4 with a mean model for each run, and with one mean model for all runs (R6).
 
-Bands show one standard deviation.
-
 The paper: "For each experiment, we fix a mean model"; it does not say which one.
 """
 

@@ -2,7 +2,7 @@
 
 Panels (a) to (c) of Figure 5 with tasks drawn from Gaussians around the mean model, clipped to the simplex.
 
-Bands show one standard deviation. Vertical axes are separate because of a single run with a large loss.
+Vertical axes are separate because of a single run with a large loss.
 """
 
 from pomrl_studies.pomrl2023 import similarities

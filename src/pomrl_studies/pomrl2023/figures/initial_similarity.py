@@ -2,7 +2,7 @@
 
 Each curve shows the loss of ada-POMRL in each task for a first value of its estimated task similarity (R4).
 
-All plan with gamma_eval. Tasks 1 and 2 use the initial value. Bands show one standard error.
+All plan with gamma_eval. Tasks 1 and 2 use the initial value.
 
 The paper (Sec. 4) starts from a large value, "close to 1/2".
 """

@@ -3,8 +3,7 @@
 The average loss in tasks 1 to t with the paper's mixing rate and with two that account for sampling noise (E4).
 
 The two others minimise the mean squared error or a bound on it. All plan with gamma_eval. Rows differ in sigma, columns
-in the similarity given to the rate: the true one, Welford's estimate, or the debiased estimate (E5). Bands show one
-standard error.
+in the similarity given to the rate: the true one, Welford's estimate, or the debiased estimate (E5).
 """
 
 from pomrl.figures import RUNNING_AVERAGE, Look, Panel, PanelGrid, at_largest_gamma, of_values, running_average

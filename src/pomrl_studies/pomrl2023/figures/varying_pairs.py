@@ -3,7 +3,7 @@
 Panels (a) to (c) of Figure 5 with tasks that differ in only a fifth of the state-action pairs (R5).
 
 Panels (a) to (c) have a common mixing rate, from the largest sigma (`scope=max`), panels (d) to (f) a rate for each
-pair (`scope=per_pair`). Bands show one standard deviation.
+pair (`scope=per_pair`).
 """
 
 from pomrl.figures import Panel, PanelGrid, Series, at_largest_gamma, look, of_estimators

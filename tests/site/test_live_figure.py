@@ -1,0 +1,53 @@
+"""The figure computed in the first page of the site has the mean losses of this package."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from docs.build.home import LEARNERS
+from playwright.sync_api import Browser, Page
+from tests.support.settings import ROOT
+
+from pomrl.study import PUBLISHED, experiment, tables
+
+pytestmark = pytest.mark.slow
+
+RUNS = 400
+
+SETTINGS = [
+    {"sigma": 0.01, "m": 5, "T": 6, "S": 10, "gamma": 0.99},
+    {"sigma": 0.025, "m": 5, "T": 6, "S": 10, "gamma": 0.99},
+    {"sigma": 0.047, "m": 5, "T": 6, "S": 10, "gamma": 0.99},
+    {"sigma": 0.01, "m": 1, "T": 6, "S": 10, "gamma": 0.99},
+    {"sigma": 0.01, "m": 20, "T": 6, "S": 10, "gamma": 0.99},
+    {"sigma": 0.01, "m": 5, "T": 15, "S": 10, "gamma": 0.99},
+    {"sigma": 0.01, "m": 5, "T": 6, "S": 20, "gamma": 0.99},
+    {"sigma": 0.01, "m": 5, "T": 6, "S": 7, "gamma": 0.99},
+    {"sigma": 0.01, "m": 5, "T": 6, "S": 10, "gamma": 0.0},
+    {"sigma": 0.01, "m": 5, "T": 6, "S": 10, "gamma": 0.5},
+    {"sigma": 0.025, "m": 10, "T": 4, "S": 15, "gamma": 0.9},
+    {"sigma": 0.002, "m": 2, "T": 4, "S": 10, "gamma": 0.95},
+]
+
+
+@pytest.fixture(scope="module")
+def script(browser: Browser) -> Iterator[Page]:
+    """An empty page with the script of the figure."""
+    page = browser.new_page()
+    page.add_script_tag(path=ROOT / "docs" / "build" / "live.js")
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_mean_losses_are_those_of_the_library(script: Page, settings: dict[str, float]) -> None:
+    assert script.evaluate("live.LEARNERS") == [*LEARNERS]
+    in_page = np.array(script.evaluate("settings => live.compute(settings, 0, 400)", settings)).mean(1)
+    for learner, losses in zip(LEARNERS, in_page, strict=True):
+        fixed = {"gamma_schedule": "fixed", "gamma_schedule.gamma": settings["gamma"], "estimator": learner}
+        keys = {key: value for key, value in settings.items() if key != "gamma"} | fixed
+        composed = experiment(PUBLISHED, [f"{key}={value}" for key, value in keys.items()])
+        (table,) = tables(composed.problem, [composed.method], range(RUNS))
+        of_library = table.groupby("run")["planning_loss"].mean().to_numpy()
+        error = np.hypot(losses.std(ddof=1), of_library.std(ddof=1)) / np.sqrt(RUNS)
+        assert abs(losses.mean() - of_library.mean()) < 4.0 * error, learner
