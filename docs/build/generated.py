@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -17,6 +18,7 @@ from pomrl.commands import main
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
 from pomrl.models.inputs import CONVENTIONS
+from pomrl.results.intervals import BAND_NAMES
 from pomrl.results.tables import markdown
 from pomrl_report.markup import paragraphs
 
@@ -94,7 +96,7 @@ def figures_in(study: Study) -> Iterator[str]:
     for figure in figures_of(study):
         number, title = number_of(figure.docstring), title_of(figure.docstring)
         yield f"### {f'Figure {number}: ' * bool(number)}{title}"
-        yield from (f"![{title}]({path})" for path in pictures(figure))
+        yield from (f"![{title}]({path})\n\n{bands(path)}".rstrip() for path in pictures(figure))
         yield from map(str, paragraphs(caption_of(figure.docstring)))
         yield f"    pomrl reproduce {study.name} figures --only {figure.name}"
 
@@ -104,6 +106,15 @@ def pictures(figure: Figure) -> list[str]:
     versions = (f"{figure.name}{end}" for end in (INTERVALS, ""))
     names = (f"outputs/readme/{file_name(version, figure.docstring)}.png" for version in versions)
     return [name for name in names if (ROOT / name).is_file()]
+
+
+def bands(picture: str) -> str:
+    """Return what the bands of a small picture show; empty without intervals."""
+    path = Path(picture)
+    if not path.stem.endswith(INTERVALS):
+        return ""
+    runs = json.loads((ROOT / path).with_suffix(".json").read_text(encoding="utf-8"))["runs"]
+    return f"*Bands: {BAND_NAMES['ci']} over {runs:,} runs.*"
 
 
 def glossary() -> str:

@@ -13,23 +13,23 @@ from docs.build.paper import anchor
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import caption_of, figures_of
 from pomrl.drawing.style import look
-from pomrl.judging.judgements import Judgements, read_published
+from pomrl.judging.judgements import Judgement, read_published
 from pomrl.results.tables import markdown
 from pomrl.study import PUBLISHED, experiment, tables
-from pomrl_report.answer import NOT_JUDGED
+from pomrl_report.answer import main_claims_table, verdict_sign
 from pomrl_report.markup import symbols
 from pomrl_studies.board import losses, scores
 from pomrl_studies.board.learner import shipped_learners
-from verdicts.parts import LOOKS
 
 ROOT = Path(__file__).parents[2]
 
 STUDY = find("pomrl2023")
 
 SIGNS = (
-    "The three verdicts are on the paper *as printed*, *as repaired* (with Proposition 1 corrected), and *as computed* by "
-    "the authors' notebook: ✓ holds, ✗ does not hold, ≈ difference too small to matter, ? undecided, – not in the source. "
-    "[README](README.md) has the numbers, [errata](src/pomrl_studies/pomrl2023/pages/errata.md) the errors of the paper."
+    "The three verdicts are on the paper *as printed*, *as repaired* (with Proposition 1 corrected), and *as computed* "
+    "by the authors' notebook: ✓ holds, ✗ does not hold, ≈ difference too small to matter, ? undecided, – not in the "
+    "source. [README](README.md) has the numbers, [errata](src/pomrl_studies/pomrl2023/pages/errata.md) the errors of "
+    "the paper."
 )
 """The explanation of the table of verdicts."""
 
@@ -70,7 +70,7 @@ def home() -> str:
         [
             question_and_answer.rstrip(),
             "## Does the paper hold?",
-            answer_table(),
+            main_claims_table(STUDY, read_published(STUDY), with_links),
             SIGNS,
             "## Figure 5, computed while you look",
             live_figure(),
@@ -84,26 +84,10 @@ def home() -> str:
     )
 
 
-def answer_table() -> str:
-    """Return the verdicts on the main claims, with links to evidence and code."""
-    variants, judged = STUDY.config.headline, read_published(STUDY)
-    rows = [
-        [
-            " ".join(sign(judged, name, claim.id) for name in variants),
-            f"[{symbols(claim.title)}](src/pomrl_studies/pomrl2023/claims.csv#{anchor(claim.id)}) "
-            f"([code](docs/paper-to-code.md#{anchor(claim.id)}))",
-        ]
-        for claim in judged.first_under(variants)
-        if claim.is_main
-    ]
-    rows.sort(key=lambda row: row[0].count(NOT_JUDGED))
-    return markdown(["verdicts", "claim"], rows)
-
-
-def sign(judged: Judgements, variant: str, id: str) -> str:
-    """Return the sign of a verdict under a variant."""
-    claim = judged.of(variant).get(id)
-    return LOOKS[claim.verdict].sign if claim and claim.verdict else NOT_JUDGED
+def with_links(claim: Judgement) -> str:
+    """Return the title of a claim, with links to evidence and code."""
+    evidence = f"[{symbols(claim.title)}](src/pomrl_studies/pomrl2023/claims.csv#{anchor(claim.id)})"
+    return f"{evidence} ([code](docs/paper-to-code.md#{anchor(claim.id)}))"
 
 
 def live_figure() -> str:
@@ -159,7 +143,7 @@ def quotation() -> str:
     lines = [f"> {' '.join(sentence.split())}", ""]
     for id in CLAIMS:
         title = next(claim.title for claim in judged.first_under(STUDY.config.headline) if claim.id == id)
-        signs = ", ".join(f"{name} {sign(judged, name, id)}" for name in STUDY.config.headline)
+        signs = ", ".join(f"{name} {verdict_sign(judged, name, id)}" for name in STUDY.config.headline)
         lines.append(f"- [{symbols(title)}](src/pomrl_studies/pomrl2023/claims.csv#{anchor(id)}): {signs}")
     return "\n".join(lines)
 
@@ -168,5 +152,9 @@ def board_rows() -> str:
     """Return the first rows of the board as a Markdown table."""
     ranked = scores.score(shipped_learners().values(), scores.by_learner(losses.read_losses()), {})
     first = [score for score in ranked if score.rank][:TOP_ROWS]
-    rows = [[score.learner.label, score.rank.text(1), f"{score.mean_percent:.0f} %"] for score in first if score.rank]
-    return markdown(["learner", "mean rank", "mean loss, of no meta-learning"], rows)
+    rows = [
+        [str(score.tier), score.learner.label, score.rank.text(1), f"{score.mean_percent:.0f} %"]
+        for score in first
+        if score.rank
+    ]
+    return markdown(["tier", "learner", "mean rank", "loss, of no meta-learning"], rows)

@@ -1,6 +1,6 @@
 """Prepare claims for pages: tables, columns and groups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -26,6 +26,12 @@ MAX_LISTED_CLAIMS = 6
 """The largest number of listed claims of a group; the others are folded."""
 
 
+def name_with_id(claim: Judgement) -> str:
+    """Return the title of a claim with its identifier."""
+    title = claim.title.replace("gamma_eval", "γ_eval")
+    return f"{title} ({claim.id})"
+
+
 @dataclass(frozen=True)
 class VariantColumn:
     """The counts of verdicts under a variant."""
@@ -38,44 +44,23 @@ class VariantColumn:
     """The number of claims with a verdict under this variant."""
 
 
-def main_claims_table(study: Study, judgements: Judgements) -> str:
-    """Format the main claims by variant as a Markdown table.
+def main_claims_table(study: Study, judgements: Judgements, describe: Callable[[Judgement], str] = name_with_id) -> str:
+    """Format the main claims as a Markdown table, with the signs of verdicts by variant.
 
-    A cell has the verdict's sign and the estimate, and names the comparison if the last column has another.
+    Claims under all variants come first. `describe` returns the cell of a claim.
     """
     variants = headline(study, judgements)
-    rows: list[list[str]] = []
-    for claim in judgements.first_under(variants):
-        if claim.is_main:
-            judged = [judgements.of(name).get(claim.id) for name in variants]
-            shown = _shown([judgement for judgement in judged if judgement])
-            number = _number(shown[-1])
-            cells = iter(shown)
-            row = [_cell(judgement, next(cells), number) if judgement else NOT_JUDGED for judgement in judged]
-            rows.append([f"{claim.title} ({claim.id})", *row, number])
-    rows.sort(key=lambda row: row.count(NOT_JUDGED))
-    return markdown(["claim", *variants, "number"], rows).rstrip()
+    claims = [claim for claim in judgements.first_under(variants) if claim.is_main]
+    signs = {claim.id: [verdict_sign(judgements, name, claim.id) for name in variants] for claim in claims}
+    claims.sort(key=lambda claim: signs[claim.id].count(NOT_JUDGED))
+    rows = [[" ".join(signs[claim.id]), describe(claim)] for claim in claims]
+    return markdown(["verdicts", "claim"], rows).rstrip()
 
 
-def _shown(judgements: Sequence[Judgement]) -> list[Comparison]:
-    """Return the decisive comparison under each variant; if they differ, the first one with the verdict."""
-    if len({_number(judgement.decisive) for judgement in judgements}) == 1:
-        return [judgement.decisive for judgement in judgements]
-    return [
-        next(part for part in judgement.comparisons if part.verdict is judgement.verdict and not part.is_beside)
-        for judgement in judgements
-    ]
-
-
-def _number(comparison: Comparison) -> str:
-    return comparison.compared.removesuffix(", in pairs").removesuffix(", bootstrap over runs")
-
-
-def _cell(judgement: Judgement, shown: Comparison, number: str) -> str:
-    if not judgement.verdict:
-        return NOT_JUDGED
-    other = "" if _number(shown) == number else f" ({_number(shown)})"
-    return f"{LOOKS[judgement.verdict].sign} {shown.found}{other}"
+def verdict_sign(judgements: Judgements, variant: str, id: str) -> str:
+    """Return the sign of the verdict on a claim under a variant."""
+    claim = judgements.of(variant).get(id)
+    return LOOKS[claim.verdict].sign if claim and claim.verdict else NOT_JUDGED
 
 
 def claims_page(study: Study, judgements: Judgements) -> str:

@@ -18,7 +18,7 @@ from tests.support.elements import Elements, assert_closed
 from tests.support.report_outputs import DRAWN, FIGURES, FILES, html_of, of_study
 
 from pomrl import store
-from pomrl.configuration.study import find
+from pomrl.configuration.study import find, shipped_studies
 from pomrl.drawing.figure import figures_of
 from pomrl.judging import judgements
 from pomrl.judging.claim import claims_of
@@ -48,6 +48,19 @@ def test_nothing_is_fetched_and_links_lead_somewhere(page: str, elements: Elemen
     assert "@import" not in style
     (policy,) = (a["content"] for _, a in elements.found if a.get("http-equiv") == "Content-Security-Policy")
     assert str(policy).startswith("default-src 'none'; img-src data:;")
+
+
+def test_no_caption_repeats_what_the_program_says_of_bands() -> None:
+    """A caption is shown below pictures with intervals, and with the paper's bands."""
+    for shipped in shipped_studies():
+        for figure in figures_of(shipped):
+            assert not re.search(r"[Bb]ands (show|are)(?! one bootstrap)", figure.docstring), figure.name
+
+
+def test_each_section_is_once_in_the_filter(page: str) -> None:
+    options = re.findall(r"<option>([^<]*)</option>", page.partition('name="section"')[2].partition("</select>")[0])
+    assert options
+    assert len(options) == len({*options})
 
 
 def test_pictures_and_tables_are_in_it_once_and_small(folder: Path, page: str, elements: Elements) -> None:

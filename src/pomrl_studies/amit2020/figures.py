@@ -47,7 +47,7 @@ def _agents_grid(sweep: str, key: str, looks: Mapping[Any, Look], agents: Sequen
 def lower_gammas() -> PanelGrid:
     """The planning loss against the discount factor of learning, in random MDPs.
 
-    For n trajectories of ten steps, averaged over states. Bands are 95 % intervals of the mean.
+    For n trajectories of ten steps, averaged over states.
     """
     return _agents_grid("lower_gammas", "m", LOOKS)
 
@@ -56,7 +56,7 @@ def lower_gammas() -> PanelGrid:
 def grid_worlds() -> PanelGrid:
     """The planning loss against the discount factor of learning, in grid worlds.
 
-    For n trajectories of ten steps, averaged over states. Bands are 95 % intervals of the mean.
+    For n trajectories of ten steps, averaged over states.
     """
     return _agents_grid("grid_worlds", "m", LOOKS, ("td_5000", *AGENTS[1:]))
 
@@ -65,8 +65,7 @@ def grid_worlds() -> PanelGrid:
 def mixing() -> PanelGrid:
     """The planning loss against the discount factor of learning, in chains of two groups of states.
 
-    For eight trajectories of ten steps; the mixing time is one over the spectral gap. Bands are 95 % intervals of the
-    mean.
+    For eight trajectories of ten steps; the mixing time is one over the spectral gap.
     """
     return _agents_grid("mixing", "task_distribution.leave", MIXING_LOOKS)
 
@@ -86,7 +85,7 @@ PENALTIES = {"SARSA": _penalty_series("penalties_of_sarsa", "a"), "LSTD": _penal
 def penalties(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     """The planning loss at gamma_eval against the weight of an L2 penalty, in random MDPs.
 
-    For n trajectories of ten steps, averaged over states. Bands show one standard error.
+    For n trajectories of ten steps, averaged over states.
     """
     all_series = [series for panel_series in PENALTIES.values() for series in panel_series]
     points = [

@@ -40,7 +40,7 @@ def _curves(title: str, sweep: str, label: str) -> Panel:
 def guidance_gamma() -> PanelGrid:
     """The planning loss against the guidance discount factor, for n trajectories.
 
-    In random MDPs, averaged over states. Bands are 95 % intervals of the mean.
+    In random MDPs, averaged over states.
     """
     return PanelGrid([[_curves("", "guidance", "Planning loss")]])
 
@@ -49,7 +49,7 @@ def guidance_gamma() -> PanelGrid:
 def training_and_test() -> PanelGrid:
     """The loss in the estimated model and in the true one, against the guidance discount factor.
 
-    For n trajectories, averaged over states. Bands are 95 % intervals of the mean.
+    For n trajectories, averaged over states.
     """
     training = _curves("estimated model", "guidance_training", "Loss")
     return PanelGrid([[training, _curves("true model", "guidance", "Loss")]], share_y=False)
@@ -78,7 +78,7 @@ CHOICES = [
 def guidance_policies(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     """The number of different policies planned with the guidance discount factors up to each value.
 
-    In one estimated model, for n trajectories. There are 1,024 policies. Bands show one standard error.
+    In one estimated model, for n trajectories. There are 1,024 policies.
     """
     canvas, ax, data = _one_panel(sweeps, POLICIES, "gamma", kind)
     panels.gamma_axis(ax)
@@ -90,7 +90,7 @@ def guidance_policies(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
 def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     """The planning loss against the number of trajectories, for three choices of the guidance discount factor.
 
-    In random MDPs, averaged over states; both axes are logarithmic. Bands show one standard error.
+    In random MDPs, averaged over states; both axes are logarithmic.
     """
     canvas, ax, data = _one_panel(sweeps, CHOICES, "m", kind)
     ax.set_xscale("log")

@@ -64,7 +64,7 @@ def excess_by_task(sweeps: StoredSweeps) -> Drawing:
     Points are means over blocks of tasks of doubling length, at the harmonic mean of t - 1. (a) is the mean excess in
     settings of the theorem, (b) the mean of its size in single tasks, and (c) the mean excess in controls. Dashed lines
     have the slope -1, and the dotted line -1/2. Negative means are left out. Of many curves, only the first, the
-    middle and the last have a band. Bands show 95 % intervals of the mean.
+    middle and the last have a band.
     """
     data = collect(_points(sweeps), SERIES)
     canvas, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.8)

@@ -53,7 +53,6 @@ def discounting_or_prior() -> PanelGrid:
     The horizontal axis is the discount factor. A prior with the same number of transitions in all pairs is placed at
     its equivalent for eight transitions. The line is a prior with a weight for each pair; its circle marks gamma_eval,
     at which all priors are planned. Uneven data have one or fifteen transitions. In random MDPs, averaged over states.
-    Bands show one standard error.
     """
     return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]])
 
