@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.support.board import folder, theirs
 
-from pomrl_studies.board import losses, merging, scores
+from pomrl_studies.board import command, losses, merging, scores
 from pomrl_studies.board.__main__ import main
 from pomrl_studies.board.cells import Cell, all_cells, common_cells
 from pomrl_studies.board.learner import shipped_learners
@@ -74,8 +74,6 @@ def test_random_learners_are_rarely_in_several_tiers() -> None:
 
 
 def test_version_1_ranks_in_its_cells(capsys: pytest.CaptureFixture[str]) -> None:
-    from pomrl_studies.board import command
-
     command.board(version=1)
     assert "in 21 cells" in capsys.readouterr().out
     assert len(all_cells(1)) == 22
@@ -96,6 +94,14 @@ def test_a_merged_learner_ranks_as_if_computed_here(folder: Path) -> None:
     assert by_name["Theirs"].rank
     assert by_name["james_stein"].rank
     assert by_name["Theirs"].rank.estimate == pytest.approx(by_name["james_stein"].rank.estimate + 0.5)
+
+
+def test_a_merged_learner_ranks_in_version_1(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command.board(merge=theirs(folder / "theirs.csv"), version=1, output=folder / "page")
+    out = capsys.readouterr().out
+    assert "* Theirs" in out
+    assert "in 21 cells" in out
+    assert (folder / "page" / "losses.csv").is_file()
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ def board(
     if own:
         own, shipped = _checked_learners(own, shipped)
     rows = [row for learner in own for row in losses.compute(learner, board_cells(version), _say, workers=workers)]
+    cells = {row.cell for row in shipped}
+    theirs = [row for row in theirs if row.cell in cells]  # others may have packages that are missing here
     others = merging.learners_of(theirs, merge) if merge else []
     added = scores.by_learner([*rows, *theirs])
     ranked = scores.score([*shipped_learners().values(), *own, *others], scores.by_learner(shipped), added)

@@ -21,6 +21,9 @@ ERROR = 0.05
 RESAMPLES = 1000
 """Resamples of runs and families. All cells share those of runs, because a run has related draws at several σ."""
 
+FAMILY_SEED = 1
+"""The seed of resampled families, other than that of resampled runs."""
+
 Losses = Mapping[str, Mapping[str, CellLosses]]
 """The losses by learner and cell."""
 
@@ -73,7 +76,9 @@ class Ranks:
     def mean(self) -> Float[np.ndarray, "B+1 L"]:
         """The mean ranks over cells, with families resampled."""
         names = sorted({*self.families})
-        draws = np.random.default_rng(0).multinomial(len(names), np.full(len(names), 1.0 / len(names)), RESAMPLES)
+        draws = np.random.default_rng(FAMILY_SEED).multinomial(
+            len(names), np.full(len(names), 1.0 / len(names)), RESAMPLES
+        )
         by_family = np.concatenate([np.ones((1, len(names))), draws])
         weights = by_family[:, None, [names.index(family) for family in self.families]]
         weights = weights * np.isfinite(self.in_cells[:1])
