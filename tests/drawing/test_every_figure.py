@@ -27,11 +27,6 @@ from pomrl.results.sweep_results import StoredSweeps
 
 pytestmark = pytest.mark.slow
 
-OF_INTERVALS = {
-    name for name, figure in FIGURES.items() if "95 % intervals of the mean" in " ".join(figure.docstring.split())
-}
-"""The figures whose captions say that their bands are 95 % intervals of the mean."""
-
 INTERVALS = f"95 % intervals of the mean over {RUNS} runs"
 
 LOOKS: list[Look] = [*map(look, ESTIMATORS), *(look(name, "gamma_schedule") for name in SCHEDULES)]
@@ -58,7 +53,9 @@ def test_data_is_what_is_drawn_and_its_note_says_of_how_many_runs(name: str, dra
         assert ((points["lower"] <= points["mean"]) & (points["mean"] <= points["upper"])).all()
     if name in OF_SWEEPS:
         assert (points["n"] == RUNS).all()
-        assert note(drawings[name]) == "\n".join([*([INTERVALS] * (name in OF_INTERVALS)), provisional(name, RUNS)])
+        assert note(drawings[name]) == "\n".join(
+            [*([INTERVALS] * ("ci" in {*points["band"]})), provisional(name, RUNS)]
+        )
 
 
 def test_drawing_leaves_its_tables_alone(drawings: Drawings, tables: Mapping[str, pd.DataFrame]) -> None:
