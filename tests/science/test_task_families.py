@@ -45,7 +45,7 @@ def candidates_of(name: str) -> Candidates:
     return distribution.candidate_models()
 
 
-@pytest.mark.parametrize("name", options("taxi", "frozen_lake_8x8", "cliff_walking"))
+@pytest.mark.parametrize("name", options("taxi", "frozen_lake_8x8", "cliff_walking", "garnet_rows", "icy_grid"))
 def test_tasks_are_drawn_from_the_candidates_with_the_same_chance(name: str) -> None:
     problem = problem_of(name)
     mean = problem.mean(0)

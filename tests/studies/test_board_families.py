@@ -27,6 +27,15 @@ def test_drawn_tasks_have_the_stated_moments(family: TaskDistribution) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
+def test_two_draws_are_one(family: TaskDistribution) -> None:
+    assert family.size is not None
+    mean = family.draw_mean(3, 1, *family.size, None)
+    rng = [np.random.default_rng(1)]
+    parts = [family.draw(rng, [mean], number).P for number in (1, 4)]
+    np.testing.assert_array_equal(np.concatenate(parts), family.draw([np.random.default_rng(1)], [mean], 5).P)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
 def test_families_pass_the_checks_of_components(family: TaskDistribution) -> None:
     check_component(family)
 
