@@ -137,7 +137,8 @@ def _end_with(driver: int) -> None:
 
 def one_thread() -> AbstractContextManager[Any]:
     """Limit BLAS to one thread, because several can change bits."""
-    import scipy.linalg  # noqa: F401 (a library that is loaded later has no limit)
+    # A library that is loaded later has no limit.
+    import scipy.linalg  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
     return threadpool_limits(limits=1, user_api="blas")
 
