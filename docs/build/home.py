@@ -14,6 +14,7 @@ from pomrl.configuration.study import find
 from pomrl.drawing.figure import caption_of, figures_of
 from pomrl.drawing.style import look
 from pomrl.judging.judgements import Judgement, read_published
+from pomrl.results.intervals import half_width
 from pomrl.results.tables import markdown
 from pomrl.study import PUBLISHED, experiment, tables
 from pomrl_report.answer import main_claims_table, verdict_sign
@@ -28,7 +29,7 @@ STUDY = find("pomrl2023")
 SIGNS = (
     "The three verdicts are on the paper *as printed*, *as repaired* (with Proposition 1 corrected), and *as computed* "
     "by the authors' notebook: ✓ holds, ✗ does not hold, ≈ difference too small to matter, ? undecided, – not in the "
-    "source. [README](README.md) has the numbers, [errata](src/pomrl_studies/pomrl2023/pages/errata.md) the errors of "
+    "source. [All claims](src/pomrl_studies/pomrl2023/claims.csv) have the numbers, [errata](src/pomrl_studies/pomrl2023/pages/errata.md) the errors of "
     "the paper."
 )
 """The explanation of the table of verdicts."""
@@ -45,7 +46,12 @@ RUNS = 200
 TOP_ROWS = 5
 """The number of the board's rows on the page."""
 
-SCRIPTS = ("src/pomrl_report/templates/chart.js", "docs/build/live.js", "docs/build/live_page.js")
+SCRIPTS = (
+    "src/pomrl_report/templates/chart.js",
+    "src/pomrl_studies/pomrl2023/pages/planning.js",
+    "docs/build/live.js",
+    "docs/build/live_page.js",
+)
 """The scripts of the live figure."""
 
 CLAIMS = ("Q1.1", "Q1.6", "Q3.1")
@@ -64,8 +70,8 @@ SLIDERS = (
 def home() -> str:
     """Return the first page as Markdown."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    question_and_answer, _, rest = readme.partition("    ./reproduce.sh")
-    commands = f"    ./reproduce.sh{rest}".partition("\n\n")[0]
+    question_and_answer, _, rest = readme.partition("![")
+    commands = rest[rest.index("    ./reproduce.sh") :].partition("\n\n")[0]
     return "\n\n".join(
         [
             question_and_answer.rstrip(),
@@ -129,8 +135,7 @@ def library_lines() -> list[dict[str, object]]:
         composed = experiment(PUBLISHED, overrides)
         (table,) = tables(composed.problem, [composed.method], range(RUNS))
         losses = table.pivot_table(index="run", columns="task", values="planning_loss").to_numpy()
-        half = 1.96 * losses.std(0, ddof=1) / np.sqrt(RUNS)
-        points = np.stack([losses.mean(0), half]).round(4)
+        points = np.stack([losses.mean(0), half_width(losses)]).round(4)
         lines.append({"sigma": sigma, "learner": estimator, "mean": points[0].tolist(), "half": points[1].tolist()})
     return lines
 

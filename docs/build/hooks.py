@@ -31,15 +31,8 @@ TABLES = tuple(f"src/pomrl_studies/*/{name}" for name in ("claims.csv", "ledger.
 """The tables of studies; the site shows them as pages."""
 
 SOURCES = (
-    *(
-        "src/pomrl_report/templates/chart.js",
-        "*.md",
-        "CITATION.cff",
-        "docs/*.md",
-        "outputs/readme/*.png",
-        "docs/build/*.js",
-        "docs/build/*.css",
-    ),
+    *("*.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png", "docs/build/*.js", "docs/build/*.css"),
+    *("src/pomrl_report/templates/chart.js", "src/pomrl_studies/pomrl2023/pages/planning.js"),
     *("src/pomrl_studies/*/pages/*.md", "src/pomrl_studies/*/study.yaml"),
     *("packages/*/*.md", "packages/*/docs/*.md", "packages/*/benchmarks/results/*.csv"),
     *TABLES,

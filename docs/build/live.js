@@ -1,35 +1,11 @@
 "use strict";
 // Figure 5 in the page: the losses of POMRL, ada-POMRL and three others over T tasks (Algorithms 1 and 2, as repaired).
 // A model is a typed array with a row of S probabilities for each pair (s, a), in the order of s A + a.
-// tests/site/test_live_figure.py compares the mean losses with those of the Python library.
+// It needs planning.js. tests/site/test_live_figure.py compares the mean losses with those of the Python library.
 const live = (() => {
-  const [A, GAMMA_EVAL, SEED, FIRST_VARIANCE] = [2, 0.99, 20261129, 0.25];
+  const { A, GAMMA_EVAL, generator, logGamma } = planning;
+  const [SEED, FIRST_VARIANCE] = [20261129, 0.25];
   const LEARNERS = ["oracle", "without_meta", "pomrl", "ada_pomrl", "aggregating"];
-
-  // A generator of numbers in [0, 1), from a seed: mulberry32.
-  function generator(seed) {
-    let state = seed | 0;
-    return () => {
-      state = (state + 0x6d2b79f5) | 0;
-      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-      return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-    };
-  }
-
-  const normal = (random) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-
-  // The logarithm of a Gamma variate, by Marsaglia and Tsang from shape + 1. Small shapes underflow without the logarithm.
-  function logGamma(shape, random) {
-    const d = shape + 2 / 3;
-    for (;;) {
-      const x = normal(random);
-      const v = (1 + x / Math.sqrt(9 * d)) ** 3;
-      if (v > 0 && Math.log(1 - random()) < x * x / 2 + d - d * v + d * Math.log(v)) {
-        return Math.log(d * v) + Math.log(1 - random()) / shape;
-      }
-    }
-  }
 
   // Set the row at `offset` to weights divided by their sum.
   function setRow(model, offset, weights) {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.support.board import folder, theirs
 
-from pomrl_studies.board import command, losses, merging, scores
+from pomrl_studies.board import command, losses, merging, recomputing, scores
 from pomrl_studies.board.__main__ import main
 from pomrl_studies.board.cells import Cell, all_cells, common_cells
 from pomrl_studies.board.learner import shipped_learners
@@ -104,6 +104,12 @@ def test_a_merged_learner_ranks_in_version_1(folder: Path, capsys: pytest.Captur
     assert (folder / "page" / "losses.csv").is_file()
 
 
+def test_a_learner_named_as_mine_is_refused(folder: Path) -> None:
+    path = theirs(folder / "theirs.csv")
+    with pytest.raises(ValueError, match="a learner of yours is also named Theirs; rename yours"):
+        merging.read_theirs(path, losses.read_losses(), {"Theirs"})
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -124,7 +130,7 @@ def test_a_table_that_does_not_fit_is_refused(folder: Path, change: dict[str, ob
 def test_a_table_of_other_code_is_refused(folder: Path) -> None:
     path = theirs(folder / "theirs.csv")
     shipped = losses.read_losses()
-    checked = next(row for row in shipped if (row.learner, row.cell) == merging.CHECKED)
+    checked = next(row for row in shipped if (row.learner, row.cell) == recomputing.CHECKED)
     path.write_text(path.read_text().replace(checked.signature, "0123456789ab"))
     with pytest.raises(ValueError, match="must be computed by the present code, with the signature"):
         merging.read_theirs(path, shipped)
@@ -138,11 +144,11 @@ def test_a_table_of_other_code_is_refused(folder: Path) -> None:
 def test_two_cells_of_a_new_learner_are_drawn_by_the_seed() -> None:
     rows = losses.read_losses()
     base = [row for row in rows if row.learner != "james_stein"]
-    new = losses.changed_rows(base, rows)
+    new = recomputing.changed_rows(base, rows)
     assert {row.learner for row in new} == {"james_stein"}
-    drawn = [[row.cell for row in losses.draw_rows(new, seed)] for seed in range(20)]
+    drawn = [[row.cell for row in recomputing.draw_rows(new, seed)] for seed in range(20)]
     assert all(len({*cells}) == 2 for cells in drawn)
-    assert drawn[3] == [row.cell for row in losses.draw_rows(new[::-1], 3)]
+    assert drawn[3] == [row.cell for row in recomputing.draw_rows(new[::-1], 3)]
     assert len({cell for cells in drawn for cell in cells}) > 15
 
 

@@ -15,7 +15,7 @@ from tests.support.settings import ROOT
 
 import pomrl
 from pomrl.outputs import outputs
-from pomrl_studies.board import command, icu_sepsis, lookups, losses, page, scores
+from pomrl_studies.board import command, icu_sepsis, lookups, losses, page, recomputing, scores
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
 from pomrl_studies.board.learner import shipped_learners
 
@@ -23,6 +23,8 @@ __all__ = ["browser", "folder"]
 
 # The command
 
+
+losses_of_file = losses.read_losses
 
 CHEAP = tuple(replace(cell, runs=5) for cell in common_cells() if cell.name in ("chains 0.01", "river_swim 0.05"))
 
@@ -37,6 +39,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (command, scores, page):
         monkeypatch.setattr(module, "common_cells", lambda: CHEAP)
     monkeypatch.setattr(command, "board_cells", lambda version: CHEAP)
+    monkeypatch.setattr(recomputing, "all_cells", lambda: CHEAP)
 
 
 @pytest.mark.usefixtures("empty_outputs", "few_runs")
@@ -86,15 +89,17 @@ def test_a_learner_with_the_truth_is_a_limit(folder: Path, capsys: pytest.Captur
     out, err = capsys.readouterr()
     assert "Mine: a limit without a rank, because its estimates depend on `truth`" in err.splitlines()
     assert [line.split()[2] for line in out.splitlines() if line.startswith("* Mine")] == ["limit"]
+    sent = losses_of_file(outputs() / "board" / "losses.csv")
+    assert [row.learner for row in sent] == ["without_meta"]  # others would rank it
 
 
 @pytest.mark.usefixtures("empty_outputs")
 def test_shipped_losses_of_other_code_are_noticed() -> None:
     rows = losses.read_losses()
-    command.check_shipped(rows)
+    recomputing.check_shipped(rows)
     of_other_code = [replace(row, losses=1.001 * row.losses) for row in rows]
     with pytest.raises(ValueError, match=r"the losses of without_meta in chains 0\.01 differ from the present code"):
-        command.check_shipped(of_other_code)
+        recomputing.check_shipped(of_other_code)
 
 
 # What is shipped
@@ -141,7 +146,7 @@ def test_shipped_losses_are_computed_again(name: str, cell: str) -> None:
     (stored,) = (row for row in losses.read_losses() if (row.learner, row.cell) == (name, cell))
     (of_cell,) = (each for each in common_cells() if each.name == cell)
     (computed,) = losses.compute(shipped_learners()[name], [of_cell], str, workers=1)
-    np.testing.assert_allclose(computed.losses, stored.losses, rtol=command.TOLERANCE)
+    np.testing.assert_allclose(computed.losses, stored.losses, rtol=recomputing.TOLERANCE)
     assert computed.gamma == stored.gamma
 
 
@@ -158,12 +163,12 @@ def test_shipped_losses_are_of_the_present_code() -> None:
 
 
 def test_signatures_are_renewed_if_and_only_if_losses_are_the_same() -> None:
-    stored = next(row for row in losses.read_losses() if (row.learner, row.cell) == command.CHECKED)
+    stored = next(row for row in losses.read_losses() if (row.learner, row.cell) == recomputing.CHECKED)
     outdated = replace(stored, signature="0" * 12)
-    assert losses.with_current_signatures([outdated], shipped_learners(), common_cells()) == [stored]
+    assert recomputing.with_current_signatures([outdated], shipped_learners(), common_cells()) == [stored]
     other = replace(outdated, losses=stored.losses + np.eye(1, len(stored.losses))[0])
     with pytest.raises(ValueError, match=r"the losses of without_meta in chains 0\.01 differ from the present code"):
-        losses.with_current_signatures([other], shipped_learners(), common_cells())
+        recomputing.with_current_signatures([other], shipped_learners(), common_cells())
 
 
 @pytest.mark.parametrize("copied", ["beyond/estimators/james_stein.py", "board/learners/pooled_variances.py"])

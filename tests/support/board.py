@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pomrl_studies.board import losses, merging
+from pomrl_studies.board import losses, recomputing
 from pomrl_studies.board.cells import common_cells
 from pomrl_studies.board.learner import Learner
 from pomrl_studies.board.losses import CellLosses
@@ -54,7 +54,7 @@ def theirs(path: Path, **change: object) -> Path:
     rows = [
         replace(row, learner="Theirs") for row in shipped if row.learner == "james_stein" and row.cell != "icu_sepsis"
     ]
-    checked = [row for row in shipped if (row.learner, row.cell) == merging.CHECKED]
+    checked = [row for row in shipped if (row.learner, row.cell) == recomputing.CHECKED]
     losses.write_losses([*checked, *(replace(row, **change) for row in rows)], path)  # pyright: ignore[reportArgumentType]
     return path
 

@@ -59,7 +59,7 @@ class StudyConfig:
     """The authors, journal and year of its paper."""
     about: str = ""
     """The question, in a few sentences."""
-    links: dict[str, str] = field(default_factory=dict[str, str])
+    links: dict[str, Annotated[str, Field(pattern=r"https?://\S+$")]] = field(default_factory=dict[str, str])
     """Addresses by label, such as that of its paper, for the top of its page."""
     headline: Annotated[list[str], Field(min_length=1)] = field(default_factory=lambda: [DEFAULT])
     """The main variants, which share `error`."""

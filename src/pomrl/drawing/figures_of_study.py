@@ -168,7 +168,9 @@ def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None
     is_complete = all(shared_runs(settings) >= requested[sweep] for sweep, settings in experiments.items())
     sweeps: dict[str, Any] = {}
     for sweep, settings in experiments.items():
-        max_runs = max(min(shared, max(requested[sweep], claim_runs)), is_complete * requested[sweep])
+        max_runs = min(shared, max(requested[sweep], claim_runs))
+        if is_complete:
+            max_runs = max(max_runs, requested[sweep])
         if (sweep, max_runs) not in cache:
             cache[sweep, max_runs] = load_sweep(settings, max_runs)
         sweeps[sweep] = cache[sweep, max_runs]

@@ -9,7 +9,7 @@ With names, only these learners are computed. --signatures renews signatures aft
 import sys
 from pathlib import Path
 
-from pomrl_studies.board import losses
+from pomrl_studies.board import losses, recomputing
 from pomrl_studies.board.cells import all_cells
 from pomrl_studies.board.learner import shipped_learners
 
@@ -18,11 +18,11 @@ def main(words: list[str]) -> None:
     """Carry out a command line."""
     learners, cells = shipped_learners(), all_cells()
     if words == ["--signatures"]:
-        losses.write_losses(losses.with_current_signatures(losses.read_losses(), learners, cells), losses.FILE)
+        losses.write_losses(recomputing.with_current_signatures(losses.read_losses(), learners, cells), losses.FILE)
     elif words[:1] == ["--recompute"]:
         base, seed = words[1:]
-        new = losses.changed_rows(losses.read_losses(Path(base)), losses.read_losses())
-        losses.recompute(losses.draw_rows(new, int(seed)), learners, print)
+        new = recomputing.changed_rows(losses.read_losses(Path(base)), losses.read_losses())
+        recomputing.recompute(recomputing.draw_rows(new, int(seed)), learners, print)
     else:
         shipped = [row for row in losses.read_losses() if row.learner not in words] if words else []
         new = [losses.compute(learners[name], cells, print, workers=1) for name in words or learners]

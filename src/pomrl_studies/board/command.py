@@ -6,14 +6,11 @@ from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
-import numpy as np
-
 from pomrl.reports import outputs
 from pomrl_studies.board import checks, losses, merging, scores
 from pomrl_studies.board.cells import VERSION, Cell, all_cells, board_cells, common_cells
 from pomrl_studies.board.learner import Learner, own_learners, shipped_learners
-from pomrl_studies.board.losses import TOLERANCE
-from pomrl_studies.board.merging import CHECKED
+from pomrl_studies.board.recomputing import CHECKED, check_shipped
 from pomrl_studies.board.scores import Score
 
 LABEL_WIDTH = 25
@@ -42,7 +39,7 @@ def board(
     """
     shipped = [row for row in losses.read_losses() if row.cell in {cell.name for cell in all_cells(version)}]
     own = own_learners(file) if file else []
-    theirs = merging.read_theirs(merge, shipped) if merge else []
+    theirs = merging.read_theirs(merge, shipped, {learner.name for learner in own}) if merge else []
     if own:
         own, shipped = _checked_learners(own, shipped)
     rows = [row for learner in own for row in losses.compute(learner, board_cells(version), _say, workers=workers)]
@@ -53,7 +50,9 @@ def board(
     ranked = scores.score([*shipped_learners().values(), *own, *others], scores.by_learner(shipped), added)
     print(text(ranked))
     if added or output:
-        for path in write(ranked, [*_checked_row(shipped), *rows, *theirs], output or outputs() / "board"):
+        in_ranking = {learner.name for learner in own if scores.is_ranked(learner)}
+        sent = [*(row for row in rows if row.learner in in_ranking), *theirs]
+        for path in write(ranked, [*_checked_row(shipped), *sent], output or outputs() / "board"):
             print(path)
 
 
@@ -95,19 +94,6 @@ def _checked(learner: Learner) -> Learner:
         return learner
     _say(f"{learner.label}: a limit without a rank, because its estimates depend on `truth`")
     return replace(learner, is_limit=True)
-
-
-def check_shipped(shipped: Sequence[losses.CellLosses]) -> None:
-    """Compute a shipped cell again; ValueError if its losses differ."""
-    name, cell = CHECKED
-    (stored,) = (row for row in shipped if (row.learner, row.cell) == CHECKED)
-    cells = [common for common in common_cells() if common.name == cell]
-    (computed,) = losses.compute(shipped_learners()[name], cells, str)
-    if not np.allclose(computed.losses, stored.losses, rtol=TOLERANCE, atol=0.0):
-        raise ValueError(
-            f"{losses.FILE}: the losses of {name} in {cell} differ from the present code; "
-            "run `python -m pomrl_studies.board` to compute them again"
-        )
 
 
 def write(ranked: Sequence[Score], rows: Sequence[losses.CellLosses], folder: Path) -> list[Path]:

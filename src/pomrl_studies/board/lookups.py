@@ -65,7 +65,7 @@ def _tiers() -> str:
 
 def _fresh() -> str:
     fresh = _labels_by_tier([cell for cell in common_cells() if cell.since == 2])
-    return f"In the eight families of version 2 alone, the first tier is: {'; '.join(fresh[1])}."
+    return f"In the families of version 2 alone, the first tier is: {'; '.join(fresh[1])}."
 
 
 def _labels_by_tier(cells: Sequence[Cell]) -> dict[int, list[str]]:

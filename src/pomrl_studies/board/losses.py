@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
+from functools import cache
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -15,7 +16,7 @@ from jaxtyping import Float
 import pomrl
 from pomrl.components import Estimator
 from pomrl.study import PUBLISHED, Experiment, Fixed, Method, Problem, experiment, signature, tables
-from pomrl_studies.board.cells import CONF, SEED, Cell, all_cells
+from pomrl_studies.board.cells import CONF, SEED, Cell
 from pomrl_studies.board.learner import Learner
 
 FILE = Path(__file__).parent / "losses.csv"
@@ -29,12 +30,6 @@ TAG = "board"
 
 TIMED_RUNS = 20
 """The number of runs of the random chains to time a task."""
-
-TOLERANCE = 1e-4
-"""The largest allowed relative difference between losses on two processors."""
-
-RECOMPUTED = ("garnet 0.15", "chains 0.01")
-"""The cells recomputed before signatures are renewed."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +66,12 @@ def compute(learner: Learner, cells: Sequence[Cell], report: Report, *, workers:
     rows = []
     for cell in filter(learner.is_run_in, cells):
         report(f"{learner.label}: {cell.name}")
-        rows.append(_compute_cell(learner, cell, milliseconds, workers))
+        rows.append(compute_cell(learner, cell, milliseconds, workers))
     return rows
 
 
-def _compute_cell(learner: Learner, cell: Cell, milliseconds: float, workers: int | None) -> CellLosses:
+def compute_cell(learner: Learner, cell: Cell, milliseconds: float, workers: int | None) -> CellLosses:
+    """Compute the losses of a learner in a cell; use stored runs."""
     settings = {"execution.workers": workers, **cell.settings, **learner.settings}
     table = pomrl.run(config_dir=CONF, runs=cell.runs, seed=SEED, yes=True, tag=TAG, **settings)
     by_task = table.groupby(["run", "task"])["planning_loss"]
@@ -97,6 +93,7 @@ def provenance() -> dict[str, str]:
     }
 
 
+@cache
 def _git(*words: str) -> str:
     """Return the output of git; empty if it fails."""
     try:
@@ -133,53 +130,6 @@ def problem_and_method(learner: Learner, settings: Mapping[str, Any]) -> tuple[P
 def current_signature(learner: Learner, cell: Cell) -> str:
     """Return the present signature of a learner in a cell."""
     return signature(_experiment(learner, cell.settings))
-
-
-def with_current_signatures(
-    rows: Sequence[CellLosses], learners: Mapping[str, Learner], cells: Sequence[Cell]
-) -> list[CellLosses]:
-    """Return rows with present signatures.
-
-    Raises:
-        ValueError: Losses in a cell of `RECOMPUTED` differ.
-    """
-    by_name = {cell.name: cell for cell in cells}
-    for row in rows:
-        if row.cell in RECOMPUTED:
-            computed = _compute_cell(learners[row.learner], by_name[row.cell], row.milliseconds, 1)
-            if not np.array_equal(computed.losses, row.losses):
-                raise ValueError(
-                    f"{FILE}: the losses of {row.learner} in {row.cell} differ from the present code; "
-                    f"run `python -m pomrl_studies.board {row.learner}` to compute them again"
-                )
-    return [replace(row, signature=current_signature(learners[row.learner], by_name[row.cell])) for row in rows]
-
-
-def changed_rows(base: Iterable[CellLosses], rows: Iterable[CellLosses]) -> list[CellLosses]:
-    """Return the rows whose losses are not in a table."""
-    known = {(row.learner, row.cell): row.losses for row in base}
-    return [row for row in rows if not np.array_equal(known.get((row.learner, row.cell), ()), row.losses)]
-
-
-def draw_rows(rows: Sequence[CellLosses], seed: int, cells: int = 2) -> list[CellLosses]:
-    """Draw rows of a few cells of each learner; only of installed cells."""
-    installed = {cell.name for cell in all_cells() if cell.is_installed}
-    rng = np.random.default_rng(seed)
-    drawn = []
-    for name in sorted({row.learner for row in rows}):
-        own = sorted((row for row in rows if row.learner == name and row.cell in installed), key=lambda row: row.cell)
-        drawn += [own[i] for i in rng.permutation(len(own))[:cells]]
-    return drawn
-
-
-def recompute(rows: Iterable[CellLosses], learners: Mapping[str, Learner], report: Report) -> None:
-    """Compute rows again; ValueError if losses differ by more than `TOLERANCE`."""
-    by_name = {cell.name: cell for cell in all_cells()}
-    for row in rows:
-        computed = _compute_cell(learners[row.learner], by_name[row.cell], row.milliseconds, 1)
-        if not np.allclose(computed.losses, row.losses, rtol=TOLERANCE, atol=0.0):
-            raise ValueError(f"{FILE}: the losses of {row.learner} in {row.cell} differ from its code's")
-        report(f"{row.learner}: {row.cell} is as stored")
 
 
 def _experiment(learner: Learner, settings: Mapping[str, Any]) -> Experiment:

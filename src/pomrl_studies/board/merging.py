@@ -1,21 +1,19 @@
 """Check and read the losses of other boards, to join them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from pomrl_studies.board.cells import Cell, all_cells
 from pomrl_studies.board.learner import Learner
-from pomrl_studies.board.losses import TOLERANCE, CellLosses, read_losses
-
-CHECKED = ("without_meta", "chains 0.01")
-"""The shipped learner and cell in each file, which show that its code has the same signatures and losses."""
+from pomrl_studies.board.losses import CellLosses, read_losses
+from pomrl_studies.board.recomputing import CHECKED, is_equal
 
 
-def read_theirs(file: Path, shipped: Sequence[CellLosses]) -> list[CellLosses]:
-    """Read the rows of others' learners from `losses.csv` of their board.
+def read_theirs(file: Path, shipped: Sequence[CellLosses], own: Collection[str] = ()) -> list[CellLosses]:
+    """Read the rows of others' learners from `losses.csv` of their board; `own` are the names of yours.
 
     Raises:
         ValueError: The file is missing or damaged, is of other code, or has unknown cells or names of shipped learners.
@@ -31,6 +29,8 @@ def read_theirs(file: Path, shipped: Sequence[CellLosses]) -> list[CellLosses]:
         if row.learner in names:
             _check_shipped(file, row, ours)
     theirs = [row for row in rows if row.learner not in names]
+    if doubled := {row.learner for row in theirs} & {*own}:
+        raise ValueError(f"{file}: a learner of yours is also named {min(doubled)}; rename yours")
     if doubled := [key for key, count in Counter((row.learner, row.cell) for row in theirs).items() if count > 1]:
         raise ValueError(f"{file}: a learner and cell must stand once, got {' in '.join(doubled[0])} twice")
     if not theirs:
@@ -69,7 +69,7 @@ def _check_row(file: Path, row: CellLosses, cells: Mapping[str, Cell]) -> None:
 
 def _check_shipped(file: Path, row: CellLosses, ours: Mapping[tuple[str, str], CellLosses]) -> None:
     shipped = ours.get((row.learner, row.cell))
-    if shipped is None or not np.allclose(row.losses, shipped.losses, rtol=TOLERANCE, atol=0.0):
+    if shipped is None or not is_equal(row, shipped):
         raise ValueError(
             f"{file}: {row.learner} in {row.cell} must have the shipped losses; rename a learner of your own"
         )

@@ -41,9 +41,10 @@ def html(scores: Sequence[Score]) -> str:
 
 
 def _sensitive(learners: Sequence[Score]) -> str:
-    losses = {score.learner.name: score.losses for score in learners}
-    ranks = rank([score.learner for score in learners], losses, losses, common_cells())
-    return describe_sensitive(ranks, {score.learner.name: score.learner for score in learners})
+    shipped = {score.learner.name: score for score in learners if not score.learner.is_own}
+    losses = {name: score.losses for name, score in shipped.items()}
+    ranks = rank([score.learner for score in shipped.values()], losses, {}, common_cells())
+    return describe_sensitive(ranks, {name: score.learner for name, score in shipped.items()})
 
 
 def count_of_gamma_eval(score: Score) -> str:

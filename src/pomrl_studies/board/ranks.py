@@ -97,8 +97,8 @@ class Ranks:
         return percentile(estimate, values[np.isfinite(values)])
 
     @cached_property
-    def is_worse_here(self) -> Bool[np.ndarray, "L L"]:
-        """Whether learner i is significantly worse than learner j in these families.
+    def is_significantly_worse(self) -> Bool[np.ndarray, "L L"]:
+        """Return whether learner i is significantly worse than j in these families.
 
         Intervals of all differences hold together: their width is a quantile of the largest studentised difference in
         the field (Romano and Wolf 2005).
@@ -113,10 +113,10 @@ class Ranks:
         return difference[0] > np.quantile(largest, 1.0 - ERROR) * deviation
 
     @cached_property
-    def is_worse(self) -> Bool[np.ndarray, "L L"]:
-        """Whether learner i is decidedly worse than j: significantly, also without any one of the families."""
+    def is_decidedly_worse(self) -> Bool[np.ndarray, "L L"]:
+        """Return whether learner i is significantly worse than j, also without any one family."""
         families = {*self.families} if len({*self.families}) > 1 else ()
-        return np.all([ranks.is_worse_here for ranks in (self, *map(self.without, families))], axis=0)
+        return np.all([ranks.is_significantly_worse for ranks in (self, *map(self.without, families))], axis=0)
 
     @cached_property
     def tiers(self) -> dict[str, int]:
@@ -129,11 +129,11 @@ class Ranks:
         tiers = {}
         for name in self.by_rank:
             index = self.names.index(name)
-            if not first or self.is_worse[index, first[-1]]:
+            if not first or self.is_decidedly_worse[index, first[-1]]:
                 first.append(index)
             tiers[name] = len(first)
         for name in [name for name in self.names if name not in tiers]:
-            beside = replace(self, field=[*self.field, name]).is_worse[self.names.index(name), first]
+            beside = replace(self, field=[*self.field, name]).is_decidedly_worse[self.names.index(name), first]
             tiers[name] = min(len(first), 1 + int(beside.sum()))
         return tiers
 

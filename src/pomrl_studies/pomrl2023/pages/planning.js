@@ -164,5 +164,5 @@ const planning = (() => {
     return { mean, se, best, agreeing: agree.length };
   }
 
-  return { S, A, GAMMA_EVAL, GAMMAS, RUNS, draw, estimate, losses, plan, values, equivalent, weights, experiment };
+  return { S, A, GAMMA_EVAL, GAMMAS, RUNS, generator, logGamma, draw, estimate, losses, plan, values, equivalent, weights, experiment };
 })();
