@@ -29,8 +29,8 @@ STUDY = find("pomrl2023")
 SIGNS = (
     "The three verdicts are on the paper *as printed*, *as repaired* (with Proposition 1 corrected), and *as computed* "
     "by the authors' notebook: ✓ holds, ✗ does not hold, ≈ difference too small to matter, ? undecided, – not in the "
-    "source. [All claims](src/pomrl_studies/pomrl2023/claims.csv) have the numbers, [errata](src/pomrl_studies/pomrl2023/pages/errata.md) the errors of "
-    "the paper."
+    "source. [All claims](src/pomrl_studies/pomrl2023/claims.csv) have numbers, and "
+    "[errata](src/pomrl_studies/pomrl2023/pages/errata.md) the errors of the paper."
 )
 """The explanation of the table of verdicts."""
 

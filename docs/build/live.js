@@ -94,6 +94,11 @@ const live = (() => {
     return policy;
   }
 
+  // The largest sample variance of earlier tasks, from their sums of squares; tasks 1 and 2 have a start value.
+  function similarity(squares, t) {
+    return t > 2 ? Math.max(...squares) / (t - 2) : FIRST_VARIANCE;
+  }
+
   // Add the losses of one run to `losses`, by learner and task.
   function run({ S, sigma, m, T, gamma }, index, losses) {
     const random = generator(SEED + index);
@@ -104,7 +109,7 @@ const live = (() => {
     const [best, earned] = [new Float64Array(S), new Float64Array(S)];
     const policies = Array.from({ length: LEARNERS.length + 1 }, () => new Uint8Array(S));
     for (let t = 1; t <= T; t += 1) {
-      const variance = t > 2 ? squares.reduce((most, square) => Math.max(most, square / (t - 2)), 0) : FIRST_VARIANCE;
+      const variance = similarity(squares, t);
       drawTask(mean, S, concentration, random, task);
       drawFrequencies(task, S, m, random, frequencies);
       frequencies.forEach((frequency, i) => { // Welford
@@ -130,5 +135,5 @@ const live = (() => {
     return losses;
   }
 
-  return { LEARNERS, compute };
+  return { LEARNERS, compute, similarity };
 })();

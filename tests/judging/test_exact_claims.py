@@ -8,6 +8,7 @@ from tests.support.worlds import PAPER
 
 from pomrl.judging import judgements, study_claims
 from pomrl.judging.claim import Claim, claim
+from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement
 from pomrl.judging.study_claims import Basis, Reader
 from pomrl_report.answer import claims_page
@@ -57,6 +58,16 @@ class TestExactClaims:
         assert found["X.2"].decisive.found == "exactly 0.987"
         assert found["X.2"].why == "does not hold. heads: claimed < 0.05, found exactly 0.987."
         assert not any(judgement.provisional for judgement in found.values())
+
+    def test_a_part_without_a_topic_leaves_no_dangling_word(self) -> None:
+        refuted = Comparison(compared="a", topic="first", verdict=NOT, decisive=True)
+        open_parts = [Comparison(compared="b", topic=topic, verdict=Verdict.UNDECIDED) for topic in ("", "last")]
+        why = [
+            Judgement(variant="printed", id="X", statement="", verdict=NOT, comparisons=(refuted, part)).why
+            for part in open_parts
+        ]
+        assert ["Undecided" in text for text in why] == [False, True]
+        assert why[1].endswith(" Undecided: last.")
 
     def test_a_number_of_runs_beside_known_ones_claims_nothing(self, tmp_path: Path) -> None:
         *known, simulated = read(tmp_path, [fair])["X.1"].comparisons

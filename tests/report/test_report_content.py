@@ -57,6 +57,12 @@ def test_no_caption_repeats_what_the_program_says_of_bands() -> None:
             assert not re.search(r"[Bb]ands (show|are)(?! one bootstrap)", figure.docstring), figure.name
 
 
+def test_bands_of_several_kinds_are_named_by_panel(page: str) -> None:
+    bands = re.findall(r'class="bands">Bands: ([^<]*)', article_of(page, "figure-planning_omrl"))
+    kinds = ("one standard deviation (a, c)", "one standard error (b)", "one bootstrap standard deviation (d)")
+    assert any(text.startswith(", ".join(kinds)) for text in bands)
+
+
 def test_each_section_is_once_in_the_filter(page: str) -> None:
     options = re.findall(r"<option>([^<]*)</option>", page.partition('name="section"')[2].partition("</select>")[0])
     assert options

@@ -37,6 +37,14 @@ def script(browser: Browser) -> Iterator[Page]:
     page.close()
 
 
+def test_the_similarity_is_the_largest_sample_variance(script: Page) -> None:
+    estimates = np.random.default_rng(0).random((6, 20))  # of five earlier tasks, and of the task itself
+    squares = ((estimates[:5] - estimates[:5].mean(0)) ** 2).sum(0)
+    similarity = "([squares, t]) => live.similarity(squares, t)"
+    assert script.evaluate(similarity, [squares.tolist(), 6]) == pytest.approx(estimates[:5].var(0, ddof=1).max())
+    assert [script.evaluate(similarity, [squares.tolist(), t]) for t in (1, 2)] == [0.25, 0.25]
+
+
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_mean_losses_are_those_of_the_library(script: Page, change: dict[str, float]) -> None:
     settings = {"sigma": 0.01, "m": 5, "T": 6, "S": 10, "gamma": 0.99} | change

@@ -21,6 +21,7 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "malformed YAML": ("study.yaml", "title: [A\nruns: 3\n", ("line 2",)),
     "no mapping": ("study.yaml", "- title\n", ("keys and values",)),
     "unknown key": ("study.yaml", "title: A\nanalysis: [10]\n", ("analysis", "unknown key")),
+    "link to a program": ("study.yaml", "title: A\nlinks: {paper: 'javascript:alert(1)'}\n", ("links", "https")),
     "wrong type": ("study.yaml", "title: A\nruns: much\n", ("runs", "'much'")),
     "headline of no variant": ("study.yaml", "title: A\nheadline: [other]\n", ("headline", "other")),
     "variant of an unknown key": ("study.yaml", ODD.format("{sgima: 0.1}"), ("variants.odd", "mine/first", "sgima")),

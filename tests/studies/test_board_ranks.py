@@ -35,7 +35,7 @@ def test_learners_with_decided_differences_are_in_tiers() -> None:
     ones = np.ones(len(CELLS))
     board = ranks({"a": ones, "b": ones, "c": 2 * ones, "d": 2 * ones, "e": 4 * ones}, list("abcde"))
     assert board.tiers == {"a": 1, "b": 1, "c": 2, "d": 2, "e": 3}
-    assert board.sensitive_families == {}
+    assert board.decided_by_one_family == {}
 
 
 def test_families_that_disagree_leave_learners_in_one_tier() -> None:
@@ -51,6 +51,23 @@ def test_one_family_does_not_decide() -> None:
     """A learner that differs in one family only is not in a tier of its own."""
     in_one = np.where(np.arange(len(CELLS)) < 2, 9.0, 1.0)
     assert ranks({"a": np.ones(len(CELLS)), "b": in_one}, ["a", "b"]).tiers == {"a": 1, "b": 1}
+
+
+def test_a_difference_that_one_family_decides_makes_no_tier() -> None:
+    """Learners are better than the first one in some families, and in single cells of others."""
+    rng = np.random.default_rng(6)
+    means = {"a": np.ones(len(CELLS))}
+    for name in "bcd":
+        is_better = np.repeat(rng.random(12) < 0.25, 2) | (rng.random(len(CELLS)) < 0.1)
+        means[name] = np.where(is_better, 0.5, 2.0)
+    board = ranks(means, [*means])
+    assert board.tiers == dict.fromkeys("abcd", 1)
+    ((pair, families),) = board.decided_by_one_family.items()
+    assert pair == ("d", "a")
+    for family in {*board.families}:
+        beside = board.without(family)
+        worse, better = (beside.names.index(name) for name in pair)
+        assert beside.is_significantly_worse[worse, better] == (family not in families)
 
 
 def test_a_learner_outside_the_field_moves_no_tier() -> None:

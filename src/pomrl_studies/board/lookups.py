@@ -47,13 +47,13 @@ def board(learner: str, what: str, other: str = "", group: str = "families") -> 
 def board_text(what: str) -> str:
     """Return sentences on the shipped learners.
 
-    `tiers` lists the learners by tier, and `fresh` those of the first tier in version 2's families alone. `sensitive`
-    names the families that change a tier when left out, `developed` the problems on which learners were developed.
+    `tiers` lists the learners by tier, and `fresh` those of the first tier in version 2's families alone. `one_family`
+    names the differences that one family decides, `developed` the problems on which learners were developed.
 
     Raises:
         LookupError: `what` is unknown.
     """
-    texts = {"tiers": _tiers, "fresh": _fresh, "sensitive": _sensitive, "developed": _developed}
+    texts = {"tiers": _tiers, "fresh": _fresh, "one_family": _one_family, "developed": _developed}
     if what not in texts:
         raise LookupError(f"what must be {', '.join(texts)}, got {what}")
     return texts[what]()
@@ -77,20 +77,20 @@ def _labels_by_tier(cells: Sequence[Cell]) -> dict[int, list[str]]:
     return by_tier
 
 
-def _sensitive() -> str:
+def _one_family() -> str:
     learners = shipped_learners()
-    return describe_sensitive(scores.rank(learners.values(), _shipped(), {}, common_cells()), learners)
+    return describe_one_family(scores.rank(learners.values(), _shipped(), {}, common_cells()), learners)
 
 
-def describe_sensitive(ranks: Ranks, learners: Mapping[str, Learner]) -> str:
-    """Name the families whose absence changes a tier."""
-    if not ranks.sensitive_families:
-        return "Leaving out any one family changes no tier."
-    moves = " and ".join(
-        f"`{family}` (the best that moves is {learners[name].label})"
-        for family, name in ranks.sensitive_families.items()
-    )
-    return f"Leaving out one family changes tiers only for {moves}."
+def describe_one_family(ranks: Ranks, learners: Mapping[str, Learner]) -> str:
+    """Name the differences inside of tiers that one family decides."""
+    differences = []
+    for (worse, better), families in ranks.decided_by_one_family.items():
+        without = " or ".join(f"`{family}`" for family in families)
+        differences.append(f"{learners[worse].label}, from {learners[better].label} (not without {without})")
+    if not differences:
+        return "No difference inside of a tier is significant."
+    return f"Inside of a tier, one family decides these differences: {'; '.join(differences)}."
 
 
 def _developed() -> str:

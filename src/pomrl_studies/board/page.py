@@ -7,7 +7,7 @@ from typing import Any
 
 from pomrl_report.rendering import render
 from pomrl_studies.board.cells import VERSION, Cell, all_cells, common_cells
-from pomrl_studies.board.lookups import describe_developed, describe_sensitive
+from pomrl_studies.board.lookups import describe_developed, describe_one_family
 from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score, profiles, rank, scored_cells
 
 TEMPLATES = Path(__file__).parent
@@ -27,7 +27,7 @@ def html(scores: Sequence[Score]) -> str:
         "board.html.j2",
         folder=TEMPLATES,
         version=f"board v{VERSION}",
-        sensitive=_sensitive(learners).replace("`", ""),
+        one_family=_one_family(learners).replace("`", ""),
         developed=describe_developed(score.learner for score in learners),
         cells=scored_cells(scores, all_cells()),
         learners=learners,
@@ -40,11 +40,11 @@ def html(scores: Sequence[Score]) -> str:
     )
 
 
-def _sensitive(learners: Sequence[Score]) -> str:
+def _one_family(learners: Sequence[Score]) -> str:
     shipped = {score.learner.name: score for score in learners if not score.learner.is_own}
     losses = {name: score.losses for name, score in shipped.items()}
     ranks = rank([score.learner for score in shipped.values()], losses, {}, common_cells())
-    return describe_sensitive(ranks, {name: score.learner for name, score in shipped.items()})
+    return describe_one_family(ranks, {name: score.learner for name, score in shipped.items()})
 
 
 def count_of_gamma_eval(score: Score) -> str:

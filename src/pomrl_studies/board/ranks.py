@@ -10,6 +10,7 @@ from math import sqrt
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.special import ndtr, stdtrit
 
 from pomrl.study import Interval, bootstrap_means, percentile
 from pomrl_studies.board.cells import Cell
@@ -101,16 +102,17 @@ class Ranks:
         """Return whether learner i is significantly worse than j in these families.
 
         Intervals of all differences hold together: their width is a quantile of the largest studentised difference in
-        the field (Romano and Wolf 2005).
+        the field (Romano and Wolf 2005). With few families, resampled deviations are too small, and their tails too
+        short: the quantile is that of Student's distribution with the same probability.
         """
+        degrees = max(1, len({*self.families}) - 1)
         difference = self.mean[:, :, None] - self.mean[:, None, :]
-        deviation = np.nanstd(difference[1:], axis=0)
-        deviation *= sqrt(len({*self.families}) / max(1, len({*self.families}) - 1))  # of few families
+        deviation = np.nanstd(difference[1:], axis=0) * sqrt((degrees + 1) / degrees)
         pairs = np.ix_(self._members, self._members)
         with np.errstate(invalid="ignore", divide="ignore"):
             studentised = np.abs(difference[1:] - difference[0]) / deviation
         largest = np.nan_to_num(studentised[(slice(None), *pairs)]).max((1, 2))
-        return difference[0] > np.quantile(largest, 1.0 - ERROR) * deviation
+        return difference[0] > stdtrit(degrees, ndtr(np.quantile(largest, 1.0 - ERROR))) * deviation
 
     @cached_property
     def is_decidedly_worse(self) -> Bool[np.ndarray, "L L"]:
@@ -138,11 +140,12 @@ class Ranks:
         return tiers
 
     @cached_property
-    def sensitive_families(self) -> dict[str, str]:
-        """The best learner with another tier, for each family whose absence changes a tier."""
-        without = {family: self.without(family).tiers for family in dict.fromkeys(self.families)}
-        moved = {
-            family: [name for name in self.by_rank if tiers[name] != self.tiers[name]]
-            for family, tiers in without.items()
-        }
-        return {family: names[0] for family, names in moved.items() if names}
+    def decided_by_one_family(self) -> dict[tuple[str, str], list[str]]:
+        """The families without which a learner is not significantly worse than the first of its tier, by both names."""
+        first = {tier: name for name, tier in reversed([(name, self.tiers[name]) for name in self.by_rank])}
+        pairs = [(name, first[self.tiers[name]]) for name in self.by_rank]
+        indices = {pair: tuple(map(self.names.index, pair)) for pair in pairs}
+        significant = [pair for pair in pairs if self.is_significantly_worse[indices[pair]]]
+        families = dict.fromkeys(self.families)
+        without = {family: self.without(family).is_significantly_worse for family in families} if significant else {}
+        return {pair: [family for family in families if not without[family][indices[pair]]] for pair in significant}
