@@ -83,7 +83,7 @@ def _one_family() -> str:
 
 
 def describe_one_family(ranks: Ranks, learners: Mapping[str, Learner]) -> str:
-    """Name the differences inside of tiers that one family decides."""
+    """Name the differences decided by one family inside of tiers."""
     differences = []
     for (worse, better), families in ranks.decided_by_one_family.items():
         without = " or ".join(f"`{family}`" for family in families)

@@ -141,7 +141,10 @@ class Ranks:
 
     @cached_property
     def decided_by_one_family(self) -> dict[tuple[str, str], list[str]]:
-        """The families without which a learner is not significantly worse than the first of its tier, by both names."""
+        """For each pair of names, the families decisive for its difference inside of a tier.
+
+        A learner is significantly worse than the first of its tier, but not without such a family.
+        """
         first = {tier: name for name, tier in reversed([(name, self.tiers[name]) for name in self.by_rank])}
         pairs = [(name, first[self.tiers[name]]) for name in self.by_rank]
         indices = {pair: tuple(map(self.names.index, pair)) for pair in pairs}
