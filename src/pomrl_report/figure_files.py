@@ -113,6 +113,16 @@ class FigureFiles:
         paths = (self.folder / f"{name}.json" for name in names)
         return [Version(path) for path in paths if path.exists()]
 
+    def file(self, version: Version, kind: str) -> str:
+        """Return the name of a version's file in the folder of the page."""
+        return f"{'-'.join(filter(None, [self.variant, version.stem]))}.{kind}"
+
+    def write(self, folder: Path, command: str) -> None:
+        """Write the pictures and tables of a page into its folder."""
+        for version in self.versions:
+            contents = {self.file(version, "webp"): version.picture.content, self.file(version, "csv"): version.csv}
+            DerivedFiles(folder / self.file(version, "json")).write(contents, {"command": command})
+
     @property
     def title(self) -> str:
         return title_of(self._text) or self.name

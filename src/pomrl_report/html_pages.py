@@ -58,6 +58,11 @@ class StudyPage:
                 by_variant[name] = versions
         return by_variant
 
+    @property
+    def drawn_figures(self) -> list[FigureFiles]:
+        """The drawn figures, and those under other variants."""
+        return [figure for figure in chain(self.figures, *self.under_variants.values()) if figure.versions]
+
     @cached_property
     def judgements(self) -> Judgements:
         return study_claims.load_judgements(self.study)
@@ -103,16 +108,16 @@ class StudyPage:
         return [Markup(path.read_text(encoding="utf-8")) for path in paths]
 
 
-def html(study: Study, command: str, warn: Callable[[str], object] = str) -> str:
+def html(page: StudyPage, command: str, warn: Callable[[str], object] = str) -> str:
     """Render the page of a study.
 
-    `command` makes the page again. `warn` is called if verdicts are outdated.
+    Its pictures and tables are files beside it (`FigureFiles.write`). `command` makes the page again. `warn` is
+    called if verdicts are outdated.
 
     Raises:
         StoreError: No figures or claims exist, or a file is damaged or of another version.
     """
-    page = StudyPage(study)
-    figures = [figure for figure in chain(page.figures, *page.under_variants.values()) if figure.versions]
+    study, figures = page.study, page.drawn_figures
     if not figures and not page.main:
         raise StoreError(
             f"{study.argument}: no figures or claims to report yet; run `pomrl reproduce {study.argument}`"

@@ -1,4 +1,4 @@
-"""Render templates, and embed data and pictures in HTML."""
+"""Render templates, and embed data in HTML."""
 
 import gzip
 import json
@@ -33,25 +33,16 @@ def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FB
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    filters = (symbols, sentence, number_of, data_uri, pack, pack_json, css_class, verdict_label, describe_decisive)
+    filters = (symbols, sentence, number_of, pack_json, css_class, verdict_label, describe_decisive)
     environment.globals["CONFIDENCE_PERCENT"] = CONFIDENCE_PERCENT
     environment.filters |= {function.__name__: function for function in filters}
     return environment
 
 
-def data_uri(content: bytes, media_type: str) -> str:
-    """Return content as a data URI."""
-    return f"data:{media_type};base64,{b64encode(content).decode()}"
-
-
-def pack(content: bytes) -> str:
-    """Return `content` in gzip and base64, without a timestamp."""
-    return b64encode(gzip.compress(content, 9, mtime=0)).decode()
-
-
 def pack_json(data: Any) -> str:
-    """Return packed JSON for `unpacked` of `packed.js`."""
-    return pack(json.dumps(data, separators=(",", ":"), sort_keys=True, allow_nan=False).encode())
+    """Return JSON in gzip and base64 for `unpacked` of `packed.js`, without a timestamp."""
+    content = json.dumps(data, separators=(",", ":"), sort_keys=True, allow_nan=False).encode()
+    return b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def css_class(verdict: object) -> str:

@@ -12,22 +12,26 @@ from pomrl.results.selection import choose
 from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import write_file
 from pomrl_report.figure_files import FigureFiles
-from pomrl_report.html_pages import html, selection_page
+from pomrl_report.html_pages import StudyPage, html, selection_page
 
 Warn = Callable[[str], object]
 
 
 def write(study: Study, warn: Warn) -> Path:
-    """Write the page of a study; return its path.
+    """Write the page of a study, with pictures and tables beside it; return its path.
 
-    Without claims and figures, the page shows the stored sweeps.
+    Alone, the page still has all words and numbers. Without claims and figures, the page shows the stored sweeps.
     """
     command, folder = f"pomrl reproduce {study.argument} report", study.outputs / "report"
     if study.sweeps and not claims_of(study) and not figures_of(study):
         selectors = [f"experiment={','.join(map(study.option, study.sweeps))}"]
         selection = choose(selectors, sources=study.sources)
         return write_selection(selection, folder, command, warn, study.config.title)
-    return _write(folder, html(study, command, warn), command)
+    page = StudyPage(study)
+    path = _write(folder, html(page, command, warn), command)
+    for figure in page.drawn_figures:
+        figure.write(folder, command)
+    return path
 
 
 def _write(folder: Path, page: str, command: str) -> Path:

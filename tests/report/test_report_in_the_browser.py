@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 from tests.support.browser import SCHEMES, faults_of_axe, needs_axe, watched
 from tests.support.elements import curve_of
-from tests.support.report_outputs import DRAWN, of_study
+from tests.support.report_outputs import DRAWN
 
 from pomrl.drawing.style import look
 
@@ -102,13 +102,6 @@ def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(visit: Pa
     assert shown.count() == every
 
 
-def test_a_table_leaves_the_page_as_it_was_written(visit: Page, folder: Path) -> None:
-    with visit.expect_download() as found:
-        visit.locator("#figure-planning_omrl .files a").click()
-    assert found.value.suggested_filename == "figure_4_planning_omrl.csv"
-    assert found.value.path().read_bytes() == (of_study(folder) / "figures" / "figure_4_planning_omrl.csv").read_bytes()
-
-
 def test_figures_open_large_on_a_phone_and_nothing_is_wider_than_a_screen(visit: Page) -> None:
     visit.set_viewport_size({"width": 390, "height": 844})
     visit.locator("#figure-planning_omrl .enlarge").first.press("Enter")
@@ -117,7 +110,6 @@ def test_figures_open_large_on_a_phone_and_nothing_is_wider_than_a_screen(visit:
     assert picture["width"] > 800
     visit.keyboard.press("Escape")
     assert not visit.is_visible("#large")
-    visit.add_style_tag(content="main > section { content-visibility: visible !important }")
     visit.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
     for width in (320, 390, 1280):
         visit.set_viewport_size({"width": width, "height": 844})
@@ -160,7 +152,6 @@ def test_print_is_light_has_all_pictures_and_no_control_and_clips_nothing(visit:
 
 @needs_axe
 def test_axe_finds_no_fault(visit: Page) -> None:
-    visit.add_style_tag(content="main > section { content-visibility: visible !important }")
     visit.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
     assert faults_of_axe(visit, 390, 1280) == []
 

@@ -8,7 +8,7 @@ from tests.support.computed import figures as figures_command
 from tests.support.elements import assert_closed
 
 from pomrl.configuration.study import find
-from pomrl_report.html_pages import html
+from pomrl_report.html_pages import StudyPage, html
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,7 @@ def test_what_its_authors_write_is_escaped_fetches_nothing_and_leads_somewhere(e
     (study / "figures.py").write_text(EVIL_FIGURE)
     status, _, err = call(figures_command, str(study))
     assert status == 0, err
-    own = html(find(str(study)), f"pomrl reproduce {EVIL} report")
+    own = html(StudyPage(find(str(study))), f"pomrl reproduce {EVIL} report")
     assert own.count("<img") == 1
     assert "<script>alert" not in own
     assert 'href="javascript:' not in own

@@ -34,7 +34,7 @@ def test_both_versions_of_a_figure_stand_together_and_figures_of_variants_where_
     article = page.partition('id="figure-curves"')[2].partition("</article>")[0]
     assert '<details class="version">' in article.partition("</figure>")[0]  # which print opens
     assert "The same with " in article
-    assert all(f'download="curves{of}.csv.gz"' in article for of in ("", "_intervals"))
+    assert all(f'href="curves{of}.csv"' in article for of in ("", "_intervals"))
     assert sections(page) == {}
     assert call(reproduce, "mine")[0] == 0  # the experiments of the variant
     assert call(figures, "mine", "--variants", "wide")[0] == 0

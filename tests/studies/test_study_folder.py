@@ -89,7 +89,8 @@ def test_everything_is_in_the_outputs_of_the_study(made: Path) -> None:
     pictures = {f"figures/curves{of}.{kind}" for of in ("", "_intervals") for kind in ("pdf", "png", "csv", "json")}
     pages = {f"pages/{name}.{kind}" for name in ("claims", "counts") for kind in ("md", "json")}
     tables = {"claims.csv", "claims.json", "held.csv", "held.json"}
-    assert found == pictures | pages | tables | {"report/index.html", "report/index.json"}
+    report = {f"report/curves{of}.{kind}" for of in ("", "_intervals") for kind in ("webp", "csv", "json")}
+    assert found == pictures | pages | tables | report | {"report/index.html", "report/index.json"}
     assert {path.name for path in made.parent.iterdir()} == {"mine"}
     study = Path("mine")
     written = {path for path in study.rglob("*") if path.is_file() and "__pycache__" not in path.parts}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of, file_name
-from pomrl_report.html_pages import html
+from pomrl_report.html_pages import StudyPage, html
 
 # The first sweep has ada-POMRL under another name of its option, which the report must not use.
 SWEEPS = ["mixing_rates", "task_similarity", "gamma_schedules", "illustration"]
@@ -33,7 +33,7 @@ def of_study(folder: Path) -> Path:
 
 
 def html_of(word: str) -> str:
-    return html(find(word), f"pomrl reproduce {word} report")
+    return html(StudyPage(find(word)), f"pomrl reproduce {word} report")
 
 
 def copied_figures(folder: Path, outputs: Path) -> Path:

@@ -36,20 +36,6 @@
   filter();
 })();
 
-// Tables are packed in the page, and saved as NAME.csv; without JavaScript as NAME.csv.gz.
-(() => {
-  async function leave(link) {
-    const href = URL.createObjectURL(await unpacked(link.href.split(",")[1]).blob());
-    Object.assign(document.createElement("a"), { href, download: link.download.replace(/\.gz$/, "") }).click();
-    setTimeout(() => URL.revokeObjectURL(href), 60000);
-  }
-
-  document.querySelectorAll("a[download$='.gz']").forEach((link) => link.addEventListener("click", (event) => {
-    event.preventDefault();
-    leave(link);
-  }));
-})();
-
 (() => {
   const dialog = document.getElementById("large");
 
