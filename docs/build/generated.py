@@ -12,14 +12,18 @@ from unittest.mock import patch
 
 import griffe
 from docs.build.home import home
+from docs.build.paper import anchor
 from mkdocs.exceptions import PluginError
 
 from pomrl.commands import main
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
 from pomrl.models.inputs import CONVENTIONS
+from pomrl.judging.answer import headline
+from pomrl.judging.judgements import read_published
 from pomrl.results.intervals import BAND_NAMES
 from pomrl.results.tables import markdown
+from pomrl_report.answer import verdict_sign
 from pomrl_report.markup import paragraphs
 
 ROOT = Path(__file__).parents[2]
@@ -93,12 +97,33 @@ def gallery() -> str:
 def figures_in(study: Study) -> Iterator[str]:
     """Yield the paragraphs of a study in the gallery."""
     yield f"## {study.name}: {study.config.title}"
+    report = report_of(study)
+    if report:
+        yield f"[The report of this study]({report}) has all claims, values, settings and digests."
     for figure in figures_of(study):
         number, title = number_of(figure.docstring), title_of(figure.docstring)
-        yield f"### {f'Figure {number}: ' * bool(number)}{title}"
+        yield f"### {f'Figure {number}: ' * bool(number)}{title} {{: #{study.name}-{figure.name} }}"
         yield from (f"![{title}]({path})\n\n{bands(path)}".rstrip() for path in pictures(figure))
         yield from map(str, paragraphs(caption_of(figure.docstring)))
+        values = [f"[values and settings]({report}#figure-{figure.name})"] if report else []
+        yield " · ".join([*claim_links(study, figure), f"[code](src/{figure.module.replace('.', '/')}.py)", *values])
         yield f"    pomrl reproduce {study.name} figures --only {figure.name}"
+
+
+def report_of(study: Study) -> str:
+    """Return the path of a study's report in the checkout; empty if not computed."""
+    path = f"outputs/studies/{study.name}/report/index.html"
+    return path if (ROOT / path).is_file() else ""
+
+
+def claim_links(study: Study, figure: Figure) -> Iterator[str]:
+    """Yield links from a figure to its claims, with the signs of their verdicts."""
+    judged = read_published(study)
+    variants = headline(study, judged)
+    for claim in judged.first_under(variants):
+        if figure.name in claim.figures:
+            signs = "".join(verdict_sign(judged, name, claim.id) for name in variants)
+            yield f"[{claim.id}](src/pomrl_studies/{study.name}/claims.csv#{anchor(claim.id)}) {signs}"
 
 
 def pictures(figure: Figure) -> list[str]:

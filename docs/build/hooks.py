@@ -27,6 +27,8 @@ sys.path.insert(0, str(ROOT))  # as for python -m mkdocs; the program mkdocs doe
 from docs.build import code, paper, tables  # noqa: E402 (found by the line above)
 from docs.build.generated import PAGES, SOURCE  # noqa: E402
 
+from pomrl.store import manifests  # noqa: E402
+
 TABLES = tuple(f"src/pomrl_studies/*/{name}" for name in ("claims.csv", "ledger.yaml", "pages/*.csv"))
 """The tables of studies; the site shows them as pages."""
 
@@ -36,6 +38,8 @@ SOURCES = (
     *("src/pomrl_studies/*/pages/*.md", "src/pomrl_studies/*/study.yaml"),
     *("packages/*/*.md", "packages/*/docs/*.md", "packages/*/benchmarks/results/*.csv"),
     *TABLES,
+    *("src/pomrl_studies/*/claims/*.py", "src/pomrl_studies/*/claims.py", "src/pomrl_studies/*/figures/*.py"),
+    *("src/pomrl_studies/*/figures.py", "outputs/studies/*/report/*.*"),
     *(f"src/pomrl_studies/pomrl2023/{name}" for name in ("variants.py", "digitised.csv")),
     *(
         "examples/tutorial.ipynb",
@@ -56,6 +60,7 @@ ADDRESSES = {
     r"docs/(.+)\.md": r"\1.html",
     r"src/pomrl_studies/(\w+)/pages/(.+)\.(?:md|csv)": r"studies/\1/\2.html",
     r"src/pomrl_studies/(\w+)/(claims|ledger)\.(?:csv|yaml)": r"studies/\1/\2.html",
+    r"outputs/studies/(\w+)/report/(.+)": r"reports/\1/\2",
     r"(.+)\.md": r"\1.html",
     r"(?:src/)?(.+)\.py": r"code/\1.html",
 }
@@ -73,7 +78,8 @@ LONG = 40
 
 @event_priority(100)  # before mkdocstrings reads it
 def on_config(config: MkDocsConfig) -> None:
-    """Add the extension for formulas, and set the folder of docstrings."""
+    """Add the extension for formulas, the folder of docstrings, and the commit below each page."""
+    config.copyright = f"Commit {manifests.commit()['commit'] or 'unknown'}"
     config.markdown_extensions.append(Formulas())  # pyright: ignore[reportArgumentType]
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [str(SOURCE)]
 

@@ -8,10 +8,11 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from docs.build.paper import anchor
+from docs.build.paper import ROOT, anchor
 from mkdocs.structure.files import File, InclusionLevel
 
 from pomrl.configuration.study import Study, shipped_studies
+from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import read_published
 from pomrl.results.tables import markdown, markdown_text
 from pomrl_report.answer import claims_page
@@ -39,18 +40,29 @@ class TableFile(File):
 def page(study: Study, path: Path) -> str:
     """Return the page of a table as Markdown."""
     if path.name == "claims.csv":
-        return with_anchors(claims_page(study, read_published(study)))
+        return with_links(claims_page(study, read_published(study)), study)
     if path.name == "ledger.yaml":
         return differences_page()
     head, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
     return f"# {study.name}: {path.stem.replace('_', ' ')}\n\n{table(head, rows)}"
 
 
-def with_anchors(claims: str) -> str:
-    """Return the page of claims with an anchor at each row of its first table."""
-    return re.sub(
-        r"^\| \*\*([\w.]+)\*\*", lambda row: f'| <a id="{anchor(row[1])}"></a>**{row[1]}**', claims, flags=re.M
-    )
+def with_links(page: str, study: Study) -> str:
+    """Return the page of claims with an anchor and links at each row of its first table.
+
+    Links lead to the function of a claim, and to its figures.
+    """
+    claims = {claim.id: claim for claim in claims_of(study)}
+
+    def linked(row: re.Match[str]) -> str:
+        claim = claims[row[1]]
+        code = claim.check.__code__
+        file = Path(code.co_filename).relative_to(ROOT).as_posix()
+        links = [f"[code](../../{file.removeprefix('src/')}#L{code.co_firstlineno})"]
+        links += [f"[figure](../../../gallery.md#{study.name}-{name})" for name in claim.figures]
+        return f'| <a id="{anchor(claim.id)}"></a>**{claim.id}** ({", ".join(links)})'
+
+    return re.sub(r"^\| \*\*([\w.]+)\*\*", linked, page, flags=re.M)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
