@@ -18,9 +18,9 @@ from mkdocs.exceptions import PluginError
 from pomrl.commands import main
 from pomrl.configuration.study import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
-from pomrl.models.inputs import CONVENTIONS
 from pomrl.judging.answer import headline
 from pomrl.judging.judgements import read_published
+from pomrl.models.inputs import CONVENTIONS
 from pomrl.results.intervals import BAND_NAMES
 from pomrl.results.tables import markdown
 from pomrl_report.answer import verdict_sign
