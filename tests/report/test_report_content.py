@@ -61,10 +61,12 @@ def test_bands_of_several_kinds_are_named_by_panel(page: str) -> None:
     assert any(text.startswith(", ".join(kinds)) for text in bands)
 
 
-def test_each_section_is_once_in_the_filter(page: str) -> None:
-    options = re.findall(r"<option>([^<]*)</option>", page.partition('name="section"')[2].partition("</select>")[0])
-    assert options
-    assert len(options) == len({*options})
+def test_each_picture_has_one_sentence_on_its_bands(folder: Path, page: str) -> None:
+    pictures = re.findall(r'<img decoding="async" src="([^"]*)\.webp"(.*?)(?=<img|</article>)', page, re.DOTALL)
+    assert pictures
+    for stem, after in pictures:
+        kinds = {*pd.read_csv(of_study(folder) / "figures" / f"{stem}.csv").get("band", pd.Series())}
+        assert after.count('class="bands"') == bool(kinds & {"sd", "se", "ci", "bootstrap sd", "bootstrap ci"}), stem
 
 
 def test_the_page_is_one_megabyte_beside_small_pictures(folder: Path, path: Path, elements: Elements) -> None:

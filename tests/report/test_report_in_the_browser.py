@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page
 from tests.support.browser import SCHEMES, faults_of_axe, needs_axe, watched
+from tests.support.contradictions import contradictions
 from tests.support.elements import curve_of
 from tests.support.report_outputs import DRAWN
 
@@ -148,6 +149,10 @@ def test_print_is_light_has_all_pictures_and_no_control_and_clips_nothing(visit:
     assert visit.locator(":is(input, select, button:not(.enlarge), .commands, .files):visible").count() == 0
     assert visit.evaluate(CLIPPED) == []
     assert len(re.findall(rb"/Subtype\s*/Image", visit.pdf(format="A4", print_background=True))) >= len(DRAWN)
+
+
+def test_nothing_on_it_contradicts_itself_at_any_width(visit: Page) -> None:
+    assert contradictions(visit) == []
 
 
 @needs_axe

@@ -14,6 +14,7 @@ from mkdocs.exceptions import PluginError
 from playwright.sync_api import Browser, Page
 from tests.support.browser import faults_of_axe, needs_axe, watched
 from tests.support.computed import call, docs
+from tests.support.contradictions import contradictions
 from tests.support.settings import ROOT
 from tests.support.worlds import PAPER
 
@@ -185,6 +186,11 @@ class TestInTheBrowser:
         page.goto((site / name).as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
+
+    @pytest.mark.parametrize("name", PAGES)
+    def test_nothing_on_a_page_contradicts_itself(self, page: Page, site: Path, name: str) -> None:
+        page.goto((site / name).as_uri())
+        assert contradictions(page) == []
 
     def test_it_is_dark_where_that_is_preferred(self, page: Page, site: Path) -> None:
         page.goto((site / "index.html").as_uri())
