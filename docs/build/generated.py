@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -13,6 +12,7 @@ from unittest.mock import patch
 import griffe
 from docs.build.home import home
 from docs.build.paper import anchor
+from docs.build.pictures import texts_of
 from mkdocs.exceptions import PluginError
 
 from pomrl.commands import main
@@ -138,8 +138,7 @@ def bands(picture: str) -> str:
     path = Path(picture)
     if not path.stem.endswith(INTERVALS):
         return ""
-    runs = json.loads((ROOT / path).with_suffix(".json").read_text(encoding="utf-8"))["runs"]
-    return f"*Bands: {BAND_NAMES['ci']} over {runs:,} runs.*"
+    return f"*Bands: {BAND_NAMES['ci']} over {int(texts_of(ROOT / path)['runs']):,} runs.*"
 
 
 def glossary() -> str:

@@ -109,6 +109,11 @@ def address(path: str) -> str:
     return path
 
 
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Return a page; that from the paper to the code has links to lines."""
+    return paper.page() if page.file.src_uri == paper.PAGE.relative_to(ROOT).as_posix() else markdown
+
+
 def on_page_content(html: str, page: Page, **_: object) -> str:
     """Link numbers of the paper, such as `Eq. 4`, to docs/paper-to-code.md."""
     if not page.url.startswith(OF_THE_PAPER):

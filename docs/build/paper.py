@@ -3,7 +3,7 @@
 python -m docs.build.paper        in the folder of the checkout
 
 The page also has algorithms, figures and claims. `src/pomrl_studies/pomrl2023/paper.csv` maps the paper to names in the
-code; lines, headings and verdicts are looked up.
+code; lines, headings and verdicts are looked up. The site shows the page with numbers of lines, and the file without.
 """
 
 import ast
@@ -33,9 +33,8 @@ HEAD = """# From the paper to the code
 
 Find the code and the verdict of an equation here: {equations} [equations](#equations), {algorithms}
 [algorithms](#algorithms), [other definitions](#others), {figures} [figures](#figures) and {claims} [claims](#claims).
-The column *one file* links to lines of
-[`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py), and *library* to lines that experiments, claims or figures
-execute.
+The column *one file* has functions of [`pomrl_in_one_file.py`](../examples/pomrl_in_one_file.py), and *library* code
+that experiments, claims or figures execute. On the site, links lead to lines.
 
 Verdicts: {signs}. Three signs are the verdicts
 on the paper as printed, as repaired, and as computed by the authors' notebook. Two signs are those as printed and as
@@ -72,6 +71,11 @@ def page() -> str:
         "Claims": f"{SELECTED}\n\n{claim_table(rows, figures, judgements)}",
     }
     return "\n".join([head, *(f"## {title}\n\n{table}" for title, table in sections.items())])
+
+
+def without_lines(page: str) -> str:
+    """Return the page without numbers of lines, which change with the code."""
+    return re.sub(r"\[([^]]*) \d+\]\(([^)#]*)#L\d+\)", r"[\1](\2)", page)
 
 
 def kind_of(row: dict[str, str]) -> str:
@@ -220,7 +224,7 @@ def name_of(figure: Figure) -> str:
 def one_file_link(place: str) -> str:
     """Return a link to a line of `ONE_FILE`, given as `learn: # Eq. 4`."""
     name, _, content = place.partition(": ")
-    return line_link(ONE_FILE, [name], content, "line")
+    return line_link(ONE_FILE, [name], content, name)
 
 
 def code_link(place: str) -> str:
@@ -332,4 +336,4 @@ def sources() -> set[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    PAGE.write_text(without_lines(page()), encoding="utf-8")

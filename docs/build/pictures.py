@@ -1,26 +1,27 @@
 """Draw small pictures for documents: python -m docs.build STUDY --pictures NAME ...
 
-They are drawn from stored results into `outputs/readme/`. A JSON file for each has the number of runs and the digest of
-the drawn values.
+They are drawn from stored results into `outputs/readme/`. Each has its command, its number of runs and the digest of
+the drawn values as texts of the PNG.
 """
 
 import hashlib
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from pomrl.configuration.study import Study
 from pomrl.drawing import figures_of_study, files
 from pomrl.drawing.figures_of_study import Selection
 from pomrl.drawing.series import Drawing
 from pomrl.outputs import outputs
-from pomrl.store.derived import DerivedFiles
+from pomrl.store.files import write
 
 
 def renew(study: Study, name: str) -> Path:
-    """Draw and write a figure with its JSON file, and return its path."""
+    """Draw and write a figure, and return its path."""
     selection = Selection(study, [name])
     sweeps = figures_of_study.load_sweeps(selection, name)
     drawing, sidecar = figures_of_study.draw_version(selection, name, sweeps)
@@ -31,15 +32,22 @@ def renew(study: Study, name: str) -> Path:
     runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
     command = f"python -m docs.build {study.argument} --pictures {name}"
     values = hashlib.sha256(files.values(drawing)).hexdigest()
-    description: dict[str, Any] = {"command": command, "runs": runs, "values": values}
     path = outputs() / "readme" / f"{figures_of_study.file_stem(study, name)}.png"
-    DerivedFiles(path.with_suffix(".json")).write({path.name: small(drawing)}, description)
+    write(path, small(drawing, {"command": command, "runs": str(runs), "values": values}))
     return path
 
 
-def small(drawing: Drawing) -> bytes:
+def small(drawing: Drawing, texts: Mapping[str, str]) -> bytes:
     """Return a PNG of 128 colours: half the bytes, without visible differences."""
     picture = Image.open(BytesIO(files.picture(drawing.figure, "png", dpi=120))).convert("RGB").quantize(128)
-    content = BytesIO()
-    picture.save(content, "PNG", optimize=True)
+    content, info = BytesIO(), PngInfo()
+    for name, text in texts.items():
+        info.add_text(name, text)
+    picture.save(content, "PNG", optimize=True, pnginfo=info)
     return content.getvalue()
+
+
+def texts_of(path: Path) -> Mapping[str, str]:
+    """Return the texts of a small picture by name."""
+    with Image.open(path) as picture:
+        return picture.info

@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from docs.build import documents
+from docs.build.pictures import texts_of
 from tests.support.computed import call
 from tests.support.computed import figures as figures_command
 from tests.support.settings import ROOT
@@ -16,7 +17,6 @@ from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.drawing.figure import figures_of, file_name, title_of
 from pomrl.drawing.figures_of_study import Selection, file_stem
 from pomrl.store import StoredExperiment
-from pomrl.store.derived import DerivedFiles
 
 pytestmark = pytest.mark.slow
 
@@ -92,9 +92,7 @@ def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: P
     status, out, _ = call(documents, "pomrl2023", "--pictures", "upper_bound")
     picture = empty_outputs / "readme" / "upper_bound.png"
     assert (status, out.splitlines()) == (0, [str(picture)])
-    record = DerivedFiles(picture.with_suffix(".json"))
-    assert record.fault() is None
-    assert record.read_sidecar()["command"] == "python -m docs.build pomrl2023 --pictures upper_bound"
+    assert texts_of(picture)["command"] == "python -m docs.build pomrl2023 --pictures upper_bound"
     message = call(documents, "pomrl2023", "--pictures", "no_such_figure")[2]
     assert "pomrl2023: unknown figure 'no_such_figure'" in message
 
@@ -115,16 +113,13 @@ def picture_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", README)
 def test_no_picture_of_a_document_is_stale(name: str) -> None:
-    record = DerivedFiles(PICTURES / f"{picture_of(name)}.json")
-    assert record.fault() is None
-    description, study = record.read_sidecar(), find(README[name])
+    texts, study = texts_of(PICTURES / f"{picture_of(name)}.png"), find(README[name])
+    runs = int(texts["runs"])
     values = ROOT / "outputs/studies" / study.name / "figures" / f"{file_stem(study, name)}.csv"
-    if values.exists() and pd.read_csv(values)["n"].max() == description["runs"]:
-        assert hashlib.sha256(values.read_bytes()).hexdigest() == description["values"], (
-            f"{name} is stale; {description['command']}"
-        )
+    if values.exists() and pd.read_csv(values)["n"].max() == runs:
+        assert hashlib.sha256(values.read_bytes()).hexdigest() == texts["values"], texts["command"]
     for page in DOCUMENTS:
         caption = (
             (ROOT / page).read_text().partition(f"outputs/readme/{picture_of(name)}.png")[2].partition("\n\n![")[0]
         )
-        assert not caption or f"{description['runs']:,}\nruns" in caption or f"{description['runs']:,} runs" in caption
+        assert not caption or f"{runs:,}\nruns" in caption or f"{runs:,} runs" in caption
