@@ -54,6 +54,9 @@ SCRIPTS = (
 )
 """The scripts of the live figure."""
 
+PICTURE = "outputs/readme/figure_5_dependence_on_tasksimilarity_intervals.png"
+"""The published picture, shown without JavaScript."""
+
 CLAIMS = ("Q1.1", "Q1.6", "Q3.1")
 """The claims about Figure 5 below the live figure."""
 
@@ -122,7 +125,8 @@ def live_figure() -> str:
         f'<fieldset id="live-learners"><legend>Learners</legend>{boxes}</fieldset>'
         '<div id="live-chart" class="chart" role="img" aria-label="Mean loss in each task. The sentence below has its '
         'mean."></div>'
-        '<p id="live-text" aria-live="polite">This figure needs JavaScript.</p></div>'
+        f'<noscript><img src="{PICTURE}" alt="Figure 5 as repaired: mean loss per task at three similarities"></noscript>'
+        '<p id="live-text" aria-live="polite"></p></div>'
         f'<script type="application/json" id="live-data">{data}</script>{scripts}'
     )
 

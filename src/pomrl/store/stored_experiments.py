@@ -262,10 +262,9 @@ class StoredExperiment:
         return n_runs
 
     def _iterate(self, names: Sequence[str], n_runs: int) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
-        start, shape = 0, self.shape()
+        start, shape, blocks = 0, self.shape(), self.blocks()
         while start < n_runs:
-            # Another process may have replaced a block by a longer one.
-            block = next((block for block in self.blocks() if start in block.runs), None)
+            block = next((block for block in blocks if start in block.runs), None)
             if block is None:
                 raise StoreError(f"{self.folder}: another process removed runs while they were read; read them again")
             try:
@@ -273,6 +272,7 @@ class StoredExperiment:
             except StoreError:
                 if block in self.files():
                     raise
+                blocks = self.blocks()  # another process may have replaced the block by a longer one
                 continue
             rows = len(columns[names[0]]) // len(block.runs)
             first, stop = start - block.runs.start, min(block.runs.stop, n_runs) - block.runs.start
