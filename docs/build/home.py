@@ -125,7 +125,7 @@ def live_figure() -> str:
         f'<fieldset id="live-learners"><legend>Learners</legend>{boxes}</fieldset>'
         '<div id="live-chart" class="chart" role="img" aria-label="Mean loss in each task. The sentence below has its '
         'mean."></div>'
-        f'<noscript><img src="{PICTURE}" alt="Figure 5 as repaired: mean loss per task at three similarities"></noscript>'
+        f'<noscript><img src="{PICTURE}" alt="Figure 5 as repaired: mean loss in each task"></noscript>'
         '<p id="live-text" aria-live="polite"></p></div>'
         f'<script type="application/json" id="live-data">{data}</script>{scripts}'
     )
