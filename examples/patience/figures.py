@@ -15,7 +15,7 @@ from pomrl.figures import (
     panels,
 )
 
-OF_PAPER = of_estimators("pomrl/task_similarity", {"sigma": 0.01})
+OF_PAPER = of_estimators("pomrl2023/task_similarity", {"sigma": 0.01})
 
 
 @figure()

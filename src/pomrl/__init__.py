@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from pomrl.models.planning import plan as plan
 
 
-MOVED = ("from_log", "horizon_report", "Structure")
-"""The names of version 1 that are now in `pomrl_logs`."""
-
 if "omegaconf" in sys.modules:  # a notebook may compose before it calls pomrl
     from pomrl.configuration.resolvers import register_resolvers as _register_resolvers
 
@@ -34,11 +31,6 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version(__name__)
-    if name in MOVED:
-        raise ImportError(
-            f"pomrl.{name} was moved in version 2 to pomrl_logs.{name}, which needs pomrl-logs: "
-            "pip install ./packages/pomrl-logs"
-        )
     from pomrl.configuration.importing import load_from  # here, so that other Hydra applications load nothing
 
     value = load_from(__name__, name)

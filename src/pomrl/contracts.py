@@ -342,9 +342,3 @@ CONTRACTS: tuple[tuple[type, str, Callable[[Any], None], str], ...] = (
 """Base class of the components, required property, check, and remedy."""
 
 KINDS = (Estimator, Agent, GammaSchedule, Planner, TaskDistribution, TaskStream, Data, MetaBatch, Metric)
-
-
-def __getattr__(name: str) -> Any:
-    if name.endswith("Contract"):
-        raise ImportError(f"pomrl.contracts.{name} was removed in version 2; use pomrl.components.check_component(x)")
-    raise AttributeError(f"module 'pomrl.contracts' has no attribute {name!r}")

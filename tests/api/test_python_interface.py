@@ -88,7 +88,7 @@ def test_a_sweep_is_listed_before_it_is_computed() -> None:
     assert not len(pomrl.find())
     assert [job.varied["sigma"] for job in jobs] == [job.settings["sigma"] for job in jobs] == [0.01, 0.02]
     assert pomrl.sweep(sigma=[0.01, 0.02], **SMALL).attrs["signatures"] == [job.signature for job in jobs]
-    assert len(pomrl.jobs("task_similarity")) == len(pomrl.jobs("pomrl/task_similarity")) == 15
+    assert len(pomrl.jobs("task_similarity")) == len(pomrl.jobs("pomrl2023/task_similarity")) == 15
 
 
 def test_what_hydra_composed_is_what_settings_give() -> None:

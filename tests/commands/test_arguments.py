@@ -181,26 +181,6 @@ def _actions(command: str) -> list[Any]:
     return parser._actions
 
 
-@pytest.mark.parametrize(
-    ("word", "new"),
-    [
-        ("claims", "pomrl reproduce STUDY claims"), ("figures", "pomrl reproduce STUDY figures --only NAME ..."),
-        ("report", "pomrl reproduce STUDY report, or pomrl view --report KEY=VALUE ..."),
-        ("article", "pomrl reproduce STUDY article"), ("studies", "pomrl reproduce --list"),
-        ("audit", "pomrl runs --recompute N"), ("adopt", "pomrl runs --recompute N"),
-        ("compare", "pomrl diff A B"), ("documents", "python -m docs.build STUDY"),
-    ],
-)  # fmt: skip
-def test_commands_of_version_1_answer_with_the_new_words(
-    word: str, new: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert word not in main.all_commands()
-    with pytest.raises(SystemExit) as end:
-        main.command(word, ["pomrl", "--variants", "all"])()
-    assert end.value.code == 2
-    assert capsys.readouterr() == ("", f"pomrl {word} was replaced in version 2 by {new}\n")
-
-
 def test_a_command_of_a_missing_package_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

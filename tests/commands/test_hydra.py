@@ -181,7 +181,7 @@ class TestSweeps:
             assert [yaml.safe_load(path.read_text())[key] for path in configurations] == values
 
     def test_each_published_sweep_has_its_own_axes(self) -> None:
-        both = command("-m", "experiment=theory,pomrl/gamma_0", "dry_run=true")[1]
+        both = command("-m", "experiment=theory,pomrl2023/gamma_0", "dry_run=true")[1]
         each = [command(f"experiment={name}", "dry_run=true")[1] for name in ("theory", "gamma_0")]
         assert both == [*each[0], *each[1]]
         assert min(map(len, each)) > 1

@@ -130,7 +130,7 @@ def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fail
     done: list[int] = []
     stages = {"sweeps": lambda: fails, "figures": lambda: done.append(1)}
     monkeypatch.setattr(reproduce, "prepare", lambda *_, **__: stages)
-    status, _, said = call(reproduce, "pomrl")
+    status, _, said = call(reproduce, "pomrl2023")
     assert (status, done, said.splitlines()[:2]) == (fails, [1], ["== sweeps", "== figures"])
 
 

@@ -5,7 +5,6 @@ import pytest
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study, find, shipped_studies
-from pomrl.configuration.sweeps import sweep
 from pomrl.drawing.figure import figures_of
 from pomrl.judging.claim import claims_of
 
@@ -27,13 +26,6 @@ def test_every_published_sweep_is_used_and_has_one_number_of_runs(of_study: tupl
     study, name = of_study
     assert any(name in part.sweeps for part in (*FIGURES[study.name], *claims_of(study)))
     assert "runs" not in Composer.from_sources(PUBLISHED).axes(study.option(name))
-
-
-def test_the_former_name_of_the_papers_study_answers() -> None:
-    assert find("pomrl") == PAPER
-    former, present = (sweep(PUBLISHED, f"{name}/task_similarity") for name in ("pomrl", "pomrl2023"))
-    assert former == present
-    assert PAPER.option("pomrl/theory") == "pomrl2023/theory"
 
 
 @pytest.mark.parametrize("name", PAPER.sweeps)

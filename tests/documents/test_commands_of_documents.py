@@ -112,7 +112,7 @@ def test_a_command_works(line: str) -> None:
     assert name in main.all_commands() or name.startswith("-")
     for sweep in [sweep for word in arguments if word.startswith("experiment=") for sweep in word[11:].split(",")]:
         study, _, of_study = sweep.rpartition("/")
-        assert of_study in find(study or "pomrl").sweeps
+        assert of_study in find(study or "pomrl2023").sweeps
     if name == "new" or re.search(r"experiment=\S*families|table.*taxi|sweeper=optuna|diff main\.\.", line):
         return  # the folder is made before, and jobs of families take seconds to compose
     if name == "run" and not {"--help", "--info", "--version"} & set(arguments):

@@ -33,7 +33,7 @@ class TestCommand:
     ) -> None:
         for start in (0.01, 0.1, 0.5):
             store_runs(start, 12)
-        out = call(command, "pomrl", "--variants", "repaired")[1]
+        out = call(command, "pomrl2023", "--variants", "repaired")[1]
         assert max(len(line) for line in out.splitlines() if "\t" not in line) <= 80
         assert "**" not in out
         words = " ".join(out.split())

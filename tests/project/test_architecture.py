@@ -336,5 +336,3 @@ def test_the_face_offers_what_it_lists_and_nothing_else() -> None:
     assert all(callable(getattr(pomrl, name)) for name in dir(pomrl))
     with pytest.raises(AttributeError, match="module 'pomrl' has no attribute 'lood'"):
         pomrl.lood  # noqa: B018
-    with pytest.raises(ImportError, match=r"moved .* to pomrl_logs\.from_log, .* pip install \./packages/pomrl-logs$"):
-        from pomrl import from_log  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]

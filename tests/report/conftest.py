@@ -20,7 +20,7 @@ def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
     with two_runs_of(SWEEPS, folder):
         assert draw_all([Selection(find("pomrl2023"), DRAWN)])[0] == []
         for command in (claims, report):
-            status, _, said = call(command, "pomrl")
+            status, _, said = call(command, "pomrl2023")
             assert status == 0, said
     return folder
 

@@ -68,7 +68,7 @@ class TestInTheBrowser:
     def page(self, browser: Browser, empty_outputs: Path) -> Iterator[Page]:
         judged(empty_outputs / "studies" / "pomrl2023", FOUND)
         page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_content(html_of("pomrl"))
+        page.set_content(html_of("pomrl2023"))
         yield page
         page.close()
 

@@ -162,7 +162,7 @@ def test_variants_stand_beside_the_claims_and_in_a_matrix(
     others = [first.loc[first["claim"] == "Q1.1"].assign(variant=name, **word) for name in (second, "further")]
     content = pd.concat([first, *others]).to_csv(index=False).encode()
     DerivedFiles(of_study(empty_outputs) / "claims.json").write({"claims.csv": content}, {})
-    found = html_of("pomrl")
+    found = html_of("pomrl2023")
     beside = f'<span class="alone">{second}:</span> <span class="chip does-not-hold">'
     assert beside in article_of(found, "claim-Q1.1")
     assert found.count(beside) == 1

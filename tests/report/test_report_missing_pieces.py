@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_with_nothing_stored_the_command_says_what_to_run(empty_outputs: Path) -> None:
-    status, out, err = call(command, "pomrl")
+    status, out, err = call(command, "pomrl2023")
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert "run `pomrl reproduce pomrl2023`" in err
     assert not list(empty_outputs.iterdir())
@@ -27,14 +27,14 @@ def test_claims_alone_and_figures_alone(folder: Path, empty_outputs: Path) -> No
     of_study(empty_outputs).mkdir(parents=True)
     for name in ("claims.csv", "claims.json"):
         shutil.copy(of_study(folder) / name, of_study(empty_outputs))
-    found = html_of("pomrl")
+    found = html_of("pomrl2023")
     assert found.count("Not drawn yet.") == len(FIGURES)
     assert "curves-data" not in found
     assert "<img" not in found
     for name in ("claims.csv", "claims.json"):
         (of_study(empty_outputs) / name).unlink()
     copied_figures(folder, empty_outputs)
-    found = html_of("pomrl")
+    found = html_of("pomrl2023")
     assert found.count("<img") == len(DRAWN)
     assert "pomrl reproduce pomrl2023" in found
     assert_closed(found)
@@ -47,4 +47,4 @@ def test_claims_of_another_version(folder: Path, empty_outputs: Path, column: st
     content = {"claims.csv": changed.to_csv(index=False).encode()}
     DerivedFiles(of_study(empty_outputs) / "claims.json").write(content, {})
     with pytest.raises(store.StoreError, match="by another version"):
-        html_of("pomrl")
+        html_of("pomrl2023")

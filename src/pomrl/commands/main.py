@@ -35,17 +35,6 @@ COMPLETION = "pomrl.commands.completion:print_completion"
 STAGES = ("sweeps", "claims", "variants", "figures", "pages", "report", "article")
 """The stages of `pomrl reproduce` in order; stages of other packages follow."""
 
-MOVED = {
-    **{stage: f"pomrl reproduce STUDY {stage}" for stage in ("claims", "article")},
-    "figures": "pomrl reproduce STUDY figures --only NAME ...",
-    "report": "pomrl reproduce STUDY report, or pomrl view --report KEY=VALUE ...",
-    **dict.fromkeys(("audit", "adopt"), "pomrl runs --recompute N"),
-    "compare": "pomrl diff A B",
-    "documents": "python -m docs.build STUDY",
-    "studies": "pomrl reproduce --list",
-}
-"""The replacements of commands of version 1."""
-
 PACKAGES = {"horizon": "pomrl-logs"}
 """The packages of this repository with further commands."""
 
@@ -87,8 +76,6 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
         return _print_version
     if name in ("-h", "--help", "help"):
         return _print_help
-    if name in MOVED:
-        return partial(exit_with, f"pomrl {name} was replaced in version 2 by {MOVED[name]}", 2)
     if name in PACKAGES and name not in all_commands():
         package = PACKAGES[name]
         return partial(exit_with, f"pomrl {name} needs {package}: pip install ./packages/{package}", 2)

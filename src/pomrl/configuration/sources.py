@@ -28,9 +28,6 @@ SWEEPS = "conf/experiment"
 PAPER = "pomrl2023"
 """The study of the paper. Its sweeps also have short names."""
 
-FORMER_NAMES = {"pomrl": PAPER}
-"""Names of studies in version 1."""
-
 
 @dataclass(frozen=True)
 class Sources:
@@ -138,7 +135,7 @@ def folder_of(name: str) -> Path:
     An unknown name gives its path, perhaps missing.
     """
     shipped = {folder.name: folder for folder in shipped_packages()}
-    folder = shipped.get(FORMER_NAMES.get(name, name), Path(name).resolve())
+    folder = shipped.get(name, Path(name).resolve())
     if (folder / DESCRIPTION).is_file():
         return folder
     return next((installed for installed in installed_packages() if installed.name == name), folder)
@@ -160,7 +157,7 @@ def sweep_option(name: str) -> str:
     """Return a sweep's option STUDY/NAME, resolving folders and former names."""
     study, _, sweep = name.rpartition("/")
     is_there = any(sweep in sweep_names(folder) for folder in named_folders([name]))
-    return f"{folder_of(study).name}/{sweep}" if is_there or study in FORMER_NAMES else name
+    return f"{folder_of(study).name}/{sweep}" if is_there else name
 
 
 _SEARCHED: list[Path] = []

@@ -1,6 +1,5 @@
 """Read studies: `study.yaml`, and modules of claims, figures and variants."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -19,7 +18,6 @@ from pomrl.configuration.importing import add_to_path, display_path, format_erro
 from pomrl.configuration.parsing import make
 from pomrl.configuration.sources import (
     DESCRIPTION,
-    FORMER_NAMES,
     PAPER,
     PUBLISHED,
     SWEEPS,
@@ -36,17 +34,6 @@ from pomrl.configuration.sources import (
 from pomrl.configuration.sweeps import Setting, names, sweep
 from pomrl.configuration.variants import DEFAULT, Family, Variant, of_keys
 from pomrl.outputs import outputs
-
-PRESENT_NAMES = {
-    "Losses": "pomrl.study.Result",
-    "SweepLosses": "pomrl.study.SweepResults",
-    "Estimate": "pomrl.study.ScalarEstimate",
-    "Job": "pomrl.study.VariantJob",
-    "Change": "pomrl.study.VerdictChange",
-    "MARGIN": "pomrl.study.EQUALITY_MARGIN",
-    "at_best_fixed": "pomrl.study.Result.at_best_fixed",
-}
-"""The present names of names from version 1. Names for figures moved to `pomrl.figures` unchanged."""
 
 
 @checked_dataclass(frozen=True, config=CHECKED, kw_only=True)
@@ -221,7 +208,7 @@ class Study:
             ) from error
         except (Exception, SystemExit) as error:  # a user's module may raise anything
             where = place_of(error, str(self.folder / f"{name.replace('.', '/')}.py"))
-            raise ConfigError(f"{self.argument}: {where}: {format_error(error)}{_present_name(error)}") from error
+            raise ConfigError(f"{self.argument}: {where}: {format_error(error)}") from error
         if not Path(str(module.__file__)).resolve().is_relative_to(self.folder):
             raise ConfigError(f"{self.argument}: another package has the name {self.name}; rename the folder")
         return module
@@ -231,16 +218,6 @@ class Study:
         register_folder(self.folder)
         if not (self.is_shipped or self.is_installed):
             add_to_path(self.folder.parent)
-
-
-def _present_name(error: BaseException) -> str:
-    former = re.match(r"cannot import name '(\w+)' from 'pomrl.study'", str(error))
-    if not former:
-        return ""
-    figures = Path(__file__).parents[1] / "figures.py"
-    moved = {former[1]: f"pomrl.figures.{former[1]}"} if f" as {former[1]}\n" in figures.read_text() else {}
-    present = {**PRESENT_NAMES, **moved}.get(former[1])
-    return f"; its name is {present} since version 2" if present else ""
 
 
 def shipped_studies() -> list[Study]:
@@ -271,7 +248,7 @@ def find(name: str) -> Study:
 
 def check_study_name(name: str, start: str) -> None:
     """Raise a ConfigError for an invalid name of a user's study."""
-    if name in {*(folder.name for folder in shipped_folders()), *FORMER_NAMES}:
+    if name in {folder.name for folder in shipped_folders()}:
         raise ConfigError(f"{start}: the name {name} is reserved for a shipped study; choose another name")
     if not name.isidentifier() or iskeyword(name):
         raise ConfigError(f"{start}: the name of the folder must be a Python identifier, such as my_study")
