@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 main() {
     case "${1:-all}" in
         all)
-            echo "installs packages, then recomputes the paper: four to eight minutes on two cores" >&2
+            expected_time
             environment requirements.lock
             .venv/bin/pomrl reproduce pomrl2023
             ;;
@@ -23,6 +23,13 @@ main() {
         environment) environment requirements-test.lock ;;
         *) echo "usage: ./reproduce.sh [all | quick | beyond | test [all] | environment]" >&2; exit 2 ;;
     esac
+}
+
+# Says how long the published study takes here; needs no package.
+expected_time() {
+    local python
+    python=$(supported_python)
+    PYTHONPATH=src "$python" -m pomrl.commands.expected_time src/pomrl_studies/pomrl2023/pages/times.csv
 }
 
 # Makes .venv from a lock file, again whenever that, the projects' files or the source of the engine change. What the

@@ -9,6 +9,7 @@ provisional or old. It then renders README.md and docs/*.md.in, which look numbe
 README.md and the page of results into outputs/readme.
 """
 
+import re
 from pathlib import Path
 
 from docs.build import pictures
@@ -25,9 +26,12 @@ from pomrl.store import files
 from pomrl.store.derived import DerivedFiles
 from pomrl_report import documents as pages
 from pomrl_report import lookups
+from pomrl_report.address import repository_address
 from pomrl_studies.board.lookups import board, board_text
 
 ROOT = Path(__file__).parents[2]
+
+CITATION = ROOT / "CITATION.cff"
 
 
 @one_line_errors()
@@ -76,7 +80,15 @@ def publish(study: Study, judged: Judgements) -> list[Path]:
         files.write(path, content)
     for source in sources():
         files.write(source.with_suffix(""), document(source).encode())
+    files.write(CITATION, citation().encode())
     return [*contents, *(source.with_suffix("") for source in sources())]
+
+
+def citation() -> str:
+    """Return CITATION.cff with the address of this project, if it has one."""
+    text = re.sub(r"^repository-code: .*\n", "", CITATION.read_text("utf-8"), flags=re.MULTILINE)
+    address = repository_address()
+    return text.replace("license: ", f"repository-code: {address}\nlicense: ", 1) if address else text
 
 
 def sources() -> list[Path]:

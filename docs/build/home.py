@@ -4,6 +4,7 @@ Its texts are those of README.md, and its numbers are looked up or computed.
 """
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 
@@ -73,11 +74,13 @@ SLIDERS = (
 def home() -> str:
     """Return the first page as Markdown."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    question_and_answer, _, rest = readme.partition("![")
-    commands = rest[rest.index("    ./reproduce.sh") :].partition("\n\n")[0]
+    question, _, rest = readme.partition("![")
+    answer = rest[rest.index("**In short**") :].partition("\n\n")[0]
+    commands = "".join(re.findall(r"(?:^    .*\n)+", rest, re.MULTILINE)[:2])
     return "\n\n".join(
         [
-            question_and_answer.rstrip(),
+            question.rstrip(),
+            answer,
             "## Does the paper hold?",
             main_claims_table(STUDY, read_published(STUDY), with_links),
             SIGNS,
@@ -162,7 +165,7 @@ def board_rows() -> str:
     ranked = scores.score(shipped_learners().values(), scores.by_learner(losses.read_losses()), {})
     first = [score for score in ranked if score.rank][:TOP_ROWS]
     rows = [
-        [str(score.tier), score.learner.label, score.rank.text(1), f"{score.mean_percent:.0f} %"]
+        [str(score.tier), score.learner.label, score.rank.text(1), f"{score.mean_percent:.0f}\u00a0%"]
         for score in first
         if score.rank
     ]

@@ -28,6 +28,7 @@ from docs.build import code, paper, tables  # noqa: E402 (found by the line abov
 from docs.build.generated import PAGES, SOURCE  # noqa: E402
 
 from pomrl.store import manifests  # noqa: E402
+from pomrl_report.address import repository_address  # noqa: E402
 
 TABLES = tuple(f"src/pomrl_studies/*/{name}" for name in ("claims.csv", "ledger.yaml", "pages/*.csv"))
 """The tables of studies; the site shows them as pages."""
@@ -78,7 +79,9 @@ LONG = 40
 
 @event_priority(100)  # before mkdocstrings reads it
 def on_config(config: MkDocsConfig) -> None:
-    """Add the extension for formulas, the folder of docstrings, and the commit below each page."""
+    """Add formulas, the folder of docstrings, the commit below each page, and the address of the project."""
+    if address := repository_address():
+        config.repo_url, config.repo_name = address, "Repository"
     config.copyright = f"Commit {manifests.commit()['commit'] or 'unknown'}"
     config.markdown_extensions.append(Formulas())  # pyright: ignore[reportArgumentType]
     config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [str(SOURCE)]

@@ -20,13 +20,15 @@ import typst
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.study import Study
 from pomrl.drawing.figures_of_study import FOLDER, file_stem
-from pomrl.judging.answer import count_groups, headline
+from pomrl.judging.answer import answer_text, count_groups, headline
 from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.study_claims import load_judgements
 from pomrl.results.intervals import Interval
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file
+from pomrl_report.address import repository_address
+from verdicts.parts import LOOKS
 
 
 def write(study: Study) -> Path:
@@ -57,6 +59,7 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
     swept = dict.fromkeys(re.findall(r"#setting\(\s*\"([^\"]+)\"", text))
     return {
         "title": study.config.title,
+        "links": {**study.config.links, **({"code": address} if (address := repository_address()) else {})},
         "headline": variants,
         "config": {
             "error": f"{100 * study.config.error:g}\u202f%",
@@ -65,6 +68,8 @@ def values(study: Study, judgements: Judgements, text: str) -> Mapping[str, Any]
         "claims": {name: {id: _judge(judgement) for id, judgement in judgements.of(name).items()} for name in variants},
         "order": [judgement.id for judgement in judgements.first_under(variants)],
         "counts": count_groups(study, judgements),
+        "signs": {str(verdict): look.sign for verdict, look in LOOKS.items()},
+        "answer": answer_text(study, judgements, in_short=True),
         "settings": {name: _settings(study, name) for name in swept if name in study.sweeps},
         "tables": {path.stem: json.loads(pd.read_csv(path).to_json(orient="records")) for path in tables},
     }

@@ -4,6 +4,7 @@ NAME.md.in has calls such as `{estimate(Q1.5, repaired)}`, or `{holds(beyond/G1,
 such as `holds` leaves no text. The numbers of a sentence must be estimated from equal numbers of runs.
 """
 
+import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pomrl.judging.answer import answer_text, count_groups
 from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.views import verdict_label
+from pomrl_report.address import repository_address
 from pomrl_report.answer import main_claims_table
 from verdicts.parts import Verdict
 
@@ -33,6 +35,13 @@ SENTENCE_END = re.compile(r"(?<=[.:?!])\s+|\n\s*\n|\s\|\s")
 
 COMPARED = re.compile(r".+? less (.+?) at γ_eval, (.+), relative, in pairs")
 """A comparison of relative losses: the other learner, and the place, such as `forest, spread 0.05`."""
+
+TYPOGRAPHY = {
+    r"(?<=[\d%]) (?=%|\[-?\d)": "\u00a0",
+    r"(?<=\d), (?=-?[\d.]+\])": ",\u00a0",
+    r"(?<![\w-])-(?=\d)": "\u2212",
+}
+"""Replacements in looked-up numbers: no-break spaces within them, and minus signs."""
 
 CHECKS = {
     "holds": Verdict.HOLDS,
@@ -108,13 +117,20 @@ def fill(
         span = _sentence_span(document, match.start())
         results.runs_used.clear()
         try:
-            text = _call(match[1], match[2], functions)
+            text = typographic(_call(match[1], match[2], functions))
             _check_equal(runs_by_sentence.setdefault(span, set()), results.runs_used)
         except (LookupError, TypeError, ValueError) as error:
             raise ConfigError(f"{name}: {error.args[0]}, in: {sentence_around(document, match.start())}") from error
         return text
 
     return PLACE.sub(look_up, document)
+
+
+def typographic(text: str) -> str:
+    """Return a text with minus signs, and with no-break spaces within numbers."""
+    for pattern, replacement in TYPOGRAPHY.items():
+        text = re.sub(pattern, replacement, text)
+    return text
 
 
 def _check_equal(runs: set[int], more: set[int]) -> None:
@@ -138,7 +154,8 @@ def _sentence_span(text: str, position: int) -> tuple[int, int]:
 
 def _functions(results: Results) -> dict[str, Callable[..., str]]:
     checks = {name: partial(check, results, demanded) for name, demanded in CHECKS.items()}
-    return checks | {name: partial(function, results) for name, function in FUNCTIONS.items()}
+    of_results = {name: partial(function, results) for name, function in FUNCTIONS.items()}
+    return {**checks, **of_results, "this_repository": this_repository}
 
 
 def _call(function: str, arguments: str, functions: Mapping[str, Callable[..., str]]) -> str:
@@ -290,6 +307,19 @@ def main_claims(results: Results, study: str) -> str:
     return main_claims_table(*results.read(study))
 
 
+def minutes(results: Results, study: str) -> str:
+    """Return the time of the published run, as in `6 minutes on 2 cores`."""
+    text = (results.read(study)[0].folder / "pages" / "times.csv").read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines()))
+    return f"{sum(float(row['seconds']) for row in rows) / 60:.0f} minutes on {rows[0]['cores']} cores"
+
+
+def this_repository() -> str:
+    """Return the words `This repository`, with a link if it is hosted."""
+    address = repository_address()
+    return f"[This repository]({address})" if address else "This repository"
+
+
 FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "verdict": verdict,
     "estimate": estimate,
@@ -310,5 +340,6 @@ FUNCTIONS: Mapping[str, Callable[..., str]] = {
     "answer": answer,
     "answer_in_short": answer_in_short,
     "main_claims": main_claims,
+    "minutes": minutes,
 }
 """The functions of calls by name."""

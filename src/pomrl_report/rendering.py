@@ -12,6 +12,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from pomrl.configuration.composed import number_of
 from pomrl.judging.views import describe_decisive, verdict_label
 from pomrl.results.intervals import CONFIDENCE_PERCENT
+from pomrl_report.address import repository_address
 from pomrl_report.markup import sentence, symbols
 
 
@@ -34,7 +35,7 @@ def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FB
         undefined=StrictUndefined,
     )
     filters = (symbols, sentence, number_of, pack_json, css_class, verdict_label, describe_decisive)
-    environment.globals["CONFIDENCE_PERCENT"] = CONFIDENCE_PERCENT
+    environment.globals |= {"CONFIDENCE_PERCENT": CONFIDENCE_PERCENT, "repository_address": repository_address}
     environment.filters |= {function.__name__: function for function in filters}
     return environment
 

@@ -126,7 +126,7 @@ def test_a_missing_variant_of_a_figure_is_drawn_after_the_named_command(here: Pa
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fails: bool, monkeypatch):
+def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fails: bool, here: Path, monkeypatch):
     done: list[int] = []
     stages = {"sweeps": lambda: fails, "figures": lambda: done.append(1)}
     monkeypatch.setattr(reproduce, "prepare", lambda *_, **__: stages)

@@ -17,6 +17,7 @@ from pomrl.configuration.study import StudyConfig, shipped_studies
 from pomrl.configuration.sweeps import experiment
 from pomrl.drawing.figure import figures_of, file_name
 from pomrl.judging.claim import claims_of
+from pomrl_report.docs import one_page
 
 
 def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.FixtureRequest) -> None:
@@ -153,3 +154,11 @@ def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
     assert len(named) > 10
     assert named <= claims
     assert set(re.findall(r"outputs/readme/(\w+)\.png", results + (ROOT / "README.md").read_text())) <= figures
+
+
+def test_documents_on_one_page_begin_with_readme_and_are_listed_by_title() -> None:
+    listed = re.findall(r'<li><a href="#([\w-]+)">(.*?)</a></li>', one_page())
+    titles = [title for _, title in listed]
+    assert titles[:3] == ["POMRL, reproduced", "Start", "Running"]
+    assert titles[3:] == sorted(titles[3:], key=str.casefold)
+    assert {"results", "theory", "board"} <= {name for name, _ in listed}

@@ -1,6 +1,7 @@
 """README.md says what its commands print, and types no number that is an estimate."""
 
 import re
+import tomllib
 
 import pytest
 from tests.support.computed import call
@@ -8,6 +9,8 @@ from tests.support.settings import ROOT
 
 from pomrl.commands import run
 from pomrl_report.lookups import PLACE
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 SOURCE = (ROOT / "README.md.in").read_text()
 
@@ -17,7 +20,7 @@ CODE = re.compile(r"```.*?```|^    .*?$|`[^`]*`|\]\([^)]*\)|!\[.*?\]", re.DOTALL
 MOST_WORDS = 700
 """Besides the table of the main claims."""
 
-CONSTANTS = {"1", "2", "3", "4", "5", "0.01", "0.047", "0.99", "95", "300", "1,000"}
+CONSTANTS = {"1", "2", "3", "4", "5", "0.01", "0.047", "0.99", "95", "300", "1,000", "3.11", "3.13"}
 """Numbers that are settings, or count the findings."""
 
 
@@ -37,3 +40,19 @@ def test_it_is_short() -> None:
     prose = CODE.sub(" ", (ROOT / "README.md").read_text())
     lines = [line for line in prose.splitlines() if not line.startswith("|")]
     assert len(re.findall(r"[^\W_][^\s]*", "\n".join(lines))) <= MOST_WORDS
+
+
+def test_its_row_of_facts_is_that_of_the_package() -> None:
+    (row,) = re.findall(r"^.* · .*$", SOURCE, flags=re.MULTILINE)
+    classifiers = " ".join(PROJECT["classifiers"])
+    assert row.startswith(f"{PROJECT['license']} licence · ")
+    versions = re.findall(r"3\.\d+", row)
+    assert PROJECT["requires-python"] == f">={versions[0]},<3.{int(versions[1][2:]) + 1}"
+    assert all(re.search(name, classifiers) for name in ("Linux", "MacOS", "Typed"))
+
+
+def test_a_phone_shows_its_tables() -> None:
+    tables = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("|")]
+    assert max(line.count(" | ") for line in tables) < 3
+    cells = [CODE.sub("", cell) for line in tables for cell in line.strip("| ").split(" | ")]
+    assert not [cell for cell in cells if re.search(r"[.;:] ", cell)]

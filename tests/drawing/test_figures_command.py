@@ -21,6 +21,7 @@ from pomrl.store import StoredExperiment
 pytestmark = pytest.mark.slow
 
 README = {
+    "omrl_baselines_intervals": "pomrl",
     "dependence_on_tasksimilarity_intervals": "pomrl",
     "gamma_schedules_intervals": "pomrl",
     "advice": "horizons",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.support.settings import ROOT
 
 from pomrl.configuration.sources import SWEEPS
 from pomrl.configuration.study import Study, find
@@ -67,6 +68,21 @@ def test_a_sentence_of_the_shipped_article_whose_verdict_turned_is_one_line_that
     said = "claim Q1.1 under printed: the sentence needs holds, got does not hold"
     with pytest.raises(StoreError, match=re.escape(said)):
         article.typeset(PAPER, article.values(PAPER, replace(published, by_variant=by_variant), TEXT), PICTURES)
+
+
+def test_the_article_has_the_counts_of_readme() -> None:
+    named = article.values(PAPER, read_published(PAPER), TEXT)
+    assert "#answer()" in TEXT
+    assert named["answer"] in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("address", ["", "https://example.org/pomrl"])
+def test_the_first_page_links_to_the_code_where_it_is_hosted(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(article, "repository_address", lambda: address)
+    named = article.values(PAPER, read_published(PAPER), TEXT)
+    assert named["links"] == {**PAPER.config.links, **({"code": address} if address else {})}
+    pdf = article.typeset(PAPER, named, PICTURES)
+    assert all(f"/URI({link})".encode() in pdf.replace(b" ", b"") for link in named["links"].values())
 
 
 @pytest.mark.parametrize(

@@ -44,19 +44,19 @@ class TestPlaces:
         ("place", "words"),
         [
             ("{verdict(Q1.1, printed)}", "holds"),
-            ("{estimate(Q1.1, printed)}", "-1.000 [-1.001, -0.999]"),
-            ('{value(Q1.1, printed, digits="1")}', "-1.0"),
+            ("{estimate(Q1.1, printed)}", "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
+            ('{value(Q1.1, printed, digits="1")}', "\u22121.0"),
             ("{size(Q1.1, printed)}", "1.000"),
-            ('{interval(Q1.1, printed, digits="1")}', "[-1.0, -1.0]"),
-            ("{share(Q1.1, printed)}", "-100 % [-100, -100]"),
-            ("{reduction(Q1.1, printed)}", "100 % [100, 100]"),
-            ("{percent(Q1.1, printed)}", "100 %"),
-            ("{multiple(Q1.2, printed)}", "2 [2, 2]"),
+            ('{interval(Q1.1, printed, digits="1")}', "[\u22121.0,\u00a0\u22121.0]"),
+            ("{share(Q1.1, printed)}", "\u2212100\u00a0%\u00a0[\u2212100,\u00a0\u2212100]"),
+            ("{reduction(Q1.1, printed)}", "100\u00a0%\u00a0[100,\u00a0100]"),
+            ("{percent(Q1.1, printed)}", "100\u00a0%"),
+            ("{multiple(Q1.2, printed)}", "2\u00a0[2,\u00a02]"),
             ("{runs(Q1.1, printed)}", "1,000"),
             ("{claimed(Q1.1, printed)}", "< 0"),
             ("{count(claims)}, {count(all)}, {count(undecided)}", "5, 1, 1"),
-            ('{estimate(Q1.1, printed, part="a less b")}', "-1.000 [-1.001, -0.999]"),
-            ('{estimate(pomrl/Q1.1, printed, part="^a")}', "-1.000 [-1.001, -0.999]"),
+            ('{estimate(Q1.1, printed, part="a less b")}', "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
+            ('{estimate(pomrl/Q1.1, printed, part="^a")}', "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
             ("$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}", "$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}"),
             ("$\\frac{1}{2m(t-1)}$", "$\\frac{1}{2m(t-1)}$"),
         ],
@@ -69,7 +69,9 @@ class TestPlaces:
         part = judgement.decisive.but(estimate=-0.24, lower=-0.31, upper=-0.001)
         table = Judgements({"printed": {"Q1.1": judgement.model_copy(update={"comparisons": (part,)})}})
         text = "{share(Q1.1, printed)}, {reduction(Q1.1, printed)}"
-        assert fill(text, Results(PAPER, lambda name: (find(name), table)), "p") == "-24 % [-31, 0], 24 % [0, 31]"
+        assert fill(text, Results(PAPER, lambda name: (find(name), table)), "p") == (
+            "\u221224\u00a0%\u00a0[\u221231,\u00a00], 24\u00a0%\u00a0[0,\u00a031]"
+        )
 
     def test_a_part_with_exactly_these_words_precedes_longer_ones(self, tmp_path: Path) -> None:
         judgement = judged(tmp_path, FOUND).of("printed")["Q1.1"]
@@ -90,8 +92,9 @@ class TestPlaces:
         ]
         text = "{no_worse_in(Q1.1, printed)}: {worse_where(Q1.1, printed)} | {unclear_where(Q1.1, printed)}"
         assert fill(text, compared(tmp_path, less), "p") == (
-            "queue and garnet: 7 % [5, 10] more than pooling and 7 % [5, 10] more than POMRL in forest, spread 0.05 | "
-            "7 % [5, 10] more than pooling in forest, spread 0.15"
+            "queue and garnet: 7\u00a0%\u00a0[5,\u00a010] more than pooling "
+            "and 7\u00a0%\u00a0[5,\u00a010] more than POMRL in forest, spread 0.05 | "
+            "7\u00a0%\u00a0[5,\u00a010] more than pooling in forest, spread 0.15"
         )
         assert fill(text, compared(tmp_path, less[3:]), "p") == "queue and garnet: none | none"
 

@@ -88,7 +88,7 @@ def test_everything_is_in_the_outputs_of_the_study(made: Path) -> None:
     found = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
     pictures = {f"figures/curves{of}.{kind}" for of in ("", "_intervals") for kind in ("pdf", "png", "csv", "json")}
     pages = {f"pages/{name}.{kind}" for name in ("claims", "counts") for kind in ("md", "json")}
-    tables = {"claims.csv", "claims.json", "held.csv", "held.json"}
+    tables = {f"{name}.{kind}" for name in ("claims", "held", "times") for kind in ("csv", "json")}
     report = {f"report/curves{of}.{kind}" for of in ("", "_intervals") for kind in ("webp", "csv", "json")}
     assert found == pictures | pages | tables | report | {"report/index.html", "report/index.json"}
     assert {path.name for path in made.parent.iterdir()} == {"mine"}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pomrl import store
-from pomrl.commands import computing
+from pomrl.commands import computing, expected_time
 from pomrl.commands.main import STAGES
 from pomrl.commands.stages import (
     Stage,
@@ -35,6 +35,7 @@ from pomrl.judging.answer import answer_text
 from pomrl.judging.claim import claims_of, with_runs
 from pomrl.judging.judgements import FILE, read_published
 from pomrl.judging.study_verdicts import find_variants, needed_experiments
+from pomrl.store.derived import write_file
 
 
 def reproduce(
@@ -80,14 +81,24 @@ def reproduce(
 def _execute_all(request: StageRequest) -> bool:
     if not (study_sweeps(request.study) or claims_of(request.study) or figures_of(request.study)):
         raise ConfigError(f"{request.study.argument}: no sweeps, claims or figures yet")
-    seconds, failed = dict[str, float](), False
+    seconds, failed, is_first = dict[str, float](), False, not store.root().exists()
     for name, work in prepare(request).items():
         warn(f"== {name}")
         start = time.monotonic()
         failed |= bool(work())
         seconds[name] = time.monotonic() - start
     print("\n".join(f"{name:24} {duration:6.1f} s" for name, duration in seconds.items()), file=sys.stderr, flush=True)
+    if is_first and not (request.runs or failed):  # otherwise some runs were stored before
+        write_times(request.study, seconds)
     return conclude(request.study, is_published=not request.runs) or failed
+
+
+def write_times(study: Study, seconds: Mapping[str, float]) -> None:
+    """Write the seconds of each stage, with the cores and the speed of this machine."""
+    machine = f"{expected_time.usable_cores()},{expected_time.loop_seconds():.4f}"
+    rows = [f"{name},{duration:.1f},{machine}" for name, duration in seconds.items()]
+    content = "\n".join(["stage,seconds,cores,loop_seconds", *rows, ""])
+    write_file(study.outputs / "times.csv", content.encode(), f"pomrl reproduce {study.argument}")
 
 
 def prepare(request: StageRequest, names: Sequence[str] = ()) -> Mapping[str, Work]:
