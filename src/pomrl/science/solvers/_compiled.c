@@ -345,6 +345,43 @@ static int load_alone(Alone *one, const double *P, const double *R, int S, int A
     return 1;
 }
 
+/* Subtract equation k from equation i, to eliminate state k there. */
+INLINE void subtract(Alone *one, int i, int k, int S, int sides) {
+    double *restrict rest = one->system + one->row[i];
+    const double *restrict pivot = one->system + one->row[k];
+    if (rest[k] == 0.0) return;
+    const double factor = rest[k] / pivot[k];
+    for (int j = k + 1; j <= one->last[k]; j++) rest[j] -= factor * pivot[j];
+    for (int side = 0; side < sides; side++) one->V[side * S + i] -= factor * one->V[side * S + k];
+}
+
+/* Subtract equations k and k + 1. Row k has column k + 1, and row k + 1 has all columns of row k. As in `eliminate`, two
+ * equations at once halve the memory traffic, with the same operations. */
+INLINE void subtract_two(Alone *one, int i, int k, int S, int sides) {
+    double *restrict rest = one->system + one->row[i];
+    const double *restrict pivot = one->system + one->row[k], *restrict second = one->system + one->row[k + 1];
+    const double factor = rest[k] / pivot[k], next = (rest[k + 1] - factor * pivot[k + 1]) / second[k + 1];
+    for (int j = k + 2; j <= one->last[k]; j++) rest[j] = (rest[j] - factor * pivot[j]) - next * second[j];
+    for (int j = one->last[k] + 1; j <= one->last[k + 1]; j++) rest[j] -= next * second[j];
+    for (double *V = one->V; V < one->V + sides * S; V += S) V[i] = (V[i] - factor * V[k]) - next * V[k + 1];
+}
+
+/* Eliminate states k and k + 1 from the equations after them. */
+INLINE void eliminate_two(Alone *one, int k, int S, int sides) {
+    const int second = k + 1 < S ? k + 1 : k, has_both = second > k && one->first[second] <= k;
+    const int is_joined = has_both && one->last[k] > k;
+    if (has_both) subtract(one, second, k, S, sides);
+    for (int i = second + 1; i <= one->bottom[second]; i++) {
+        const int has_first = one->first[i] <= k && one->system[one->row[i] + k] != 0.0;
+        if (has_first && is_joined) {
+            subtract_two(one, i, k, S, sides);
+        } else {
+            if (has_first) subtract(one, i, k, S, sides);
+            if (one->first[i] <= second) subtract(one, i, second, S, sides);
+        }
+    }
+}
+
 /* Compute the values of the current policy, as `evaluate_policies` does. */
 INLINE void evaluate_alone(Alone *one, const double *P, const double *R, double gamma, int S, int A, int sides) {
     for (int i = 0; i < S; i++) {
@@ -356,16 +393,7 @@ INLINE void evaluate_alone(Alone *one, const double *P, const double *R, double 
         one->V[i] = R[pair];
         if (sides == 2) one->V[S + i] = fabs(R[pair]);
     }
-    for (int k = 0; k < S; k++) {
-        const double *restrict pivot = one->system + one->row[k];
-        for (int i = k + 1; i <= one->bottom[k]; i++) {
-            double *restrict rest = one->system + one->row[i];
-            if (one->first[i] > k || rest[k] == 0.0) continue;
-            const double factor = rest[k] / pivot[k];
-            for (int j = k + 1; j <= one->last[k]; j++) rest[j] -= factor * pivot[j];
-            for (int side = 0; side < sides; side++) one->V[side * S + i] -= factor * one->V[side * S + k];
-        }
-    }
+    for (int k = 0; k < S; k += 2) eliminate_two(one, k, S, sides);
     for (int side = 0; side < sides; side++)
         for (int k = S - 1; k >= 0; k--) {
             double *V = one->V + side * S;

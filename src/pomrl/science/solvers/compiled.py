@@ -1,7 +1,7 @@
 """The compiled engine (`_compiled.c`): planning and evaluation of small models.
 
-Results are bit-identical to `policy_stacks.PolicyStack` and `evaluation.eliminate`, ten times as fast. The engine is
-built at installation if there is a C compiler.
+Results are bit-identical to `policy_stacks.PolicyStack` and `evaluation.eliminate`, ten times as fast. The engine also
+plans large models with narrow rows. It is built at installation if there is a C compiler.
 """
 
 import hashlib
