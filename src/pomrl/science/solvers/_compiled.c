@@ -18,9 +18,9 @@
  * the sign of a zero can differ.
  *
  * Arrays are P[M, S, A, S], R[M, S, A], gammas[M, G] and values[sides, M, G, S] of native doubles, policies of 16-bit
- * integers, and model indices of 64-bit integers. `compiled.py` converts its arguments to these types. Format, order, alignment, length
- * and all indices are checked here again, so that no argument can make the engine access other memory. The GIL is
- * released during computations.
+ * integers, and model indices of 64-bit integers. `compiled.py` converts its arguments to these types. Format, order,
+ * alignment, length and all indices are checked here again, so that no argument can make the engine access other
+ * memory. The GIL is released during computations.
  */
 #include "../_buffers.h"
 #include <float.h>
@@ -189,7 +189,8 @@ INLINE void improve(Workspace *work, const double *P, const double *R, int S, in
 /* Store the values of a lane's policy for R and, with two right-hand sides, for |R|. */
 INLINE void store_values(const Workspace *work, int S, int sides, int lane, int64_t stride, double *values) {
     for (int side = 0; side < sides; side++)
-        for (int s = 0; s < S; s++) values[side * stride + s] = get_lane(work->system, s * (S + sides) + S + side, lane);
+        for (int s = 0; s < S; s++)
+            values[side * stride + s] = get_lane(work->system, s * (S + sides) + S + side, lane);
 }
 
 /* Plan in all M models. Return -1, or the index of a model without convergence in `patience` sweeps. */
@@ -245,6 +246,7 @@ static int64_t plan_all(const double *P, const double *R, const double *gammas, 
     if (as_paper && S == 20) return PLAN_MODELS(20, 2, 1);
     if (as_paper && S == 30) return PLAN_MODELS(30, 2, 1);
     return PLAN_MODELS(S, A, sides);
+#undef PLAN_MODELS
 }
 
 static int64_t plan_in_lanes(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
@@ -409,9 +411,9 @@ INLINE void value_actions(Alone *one, const double *R, double gamma, int S, int 
         double *restrict Q = one->Q + (Py_ssize_t)side * S * A;
         memset(Q, 0, sizeof(double) * S * A);
         for (int j = 0; j < S; j++) {
-            const double *restrict chances = one->P + one->column[j];
+            const double *restrict chances = one->P + (one->column[j] + one->from[j]);
             const double value = one->V[side * S + j];
-            for (int pair = one->from[j]; pair <= one->to[j]; pair++) Q[pair] += chances[pair] * value;
+            for (int pair = one->from[j]; pair <= one->to[j]; pair++) Q[pair] += chances[pair - one->from[j]] * value;
         }
         for (int pair = 0; pair < S * A; pair++) Q[pair] = Q[pair] * gamma + (side ? fabs(R[pair]) : R[pair]);
     }
