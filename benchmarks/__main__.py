@@ -1,6 +1,7 @@
 """Print how many times as long as this project others take to plan: `python -m benchmarks`.
 
-CPU time of one thread for planning and evaluating, over rounds. The table is written to outputs/benchmarks/ too.
+CPU time of one thread for planning and evaluating, over rounds: of the solver, and of `pomrl.plan`, which people call.
+The tables are written to outputs/benchmarks/ too.
 """
 
 import os
@@ -15,9 +16,11 @@ if hasattr(os, "sched_setaffinity"):
 from pathlib import Path  # noqa: E402
 
 from benchmarks.measurement import ratios  # noqa: E402
+from benchmarks.public_calls import call_ratios  # noqa: E402
 
 folder = Path(os.environ.get("POMRL_OUTPUTS", "outputs")) / "benchmarks"
 folder.mkdir(parents=True, exist_ok=True)
-table = ratios()
-table.to_csv(folder / "ratios.csv", index=False)
-print(table.to_string(index=False), folder, sep="\n\n")
+for name, table in (("ratios", ratios()), ("calls", call_ratios())):
+    table.to_csv(folder / f"{name}.csv", index=False)
+    print(table.to_string(index=False), end="\n\n")
+print(folder)

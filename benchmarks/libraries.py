@@ -21,6 +21,14 @@ def quantecon_documented(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> Po
         yield Model(R, P, gamma).solve(method="policy_iteration").sigma
 
 
+def quantecon_values(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> np.ndarray:
+    """Return values of one model by policy iteration, each from the values of the gamma before."""
+    values = [None]
+    for gamma in gammas:
+        values.append(Model(R, P, gamma).solve("policy_iteration", v_init=values[-1]).v)
+    return np.array(values[1:])
+
+
 @one_by_one
 def quantecon_modified(P: np.ndarray, R: np.ndarray, gammas: np.ndarray) -> Policies:
     """Run modified policy iteration on sparse pairs, each from the values of the gamma before."""

@@ -34,6 +34,26 @@ def draw(M: int, S: int, A: int, seed: int = 0) -> Models:
     return Models(P, P_hat, R, optimal_value(P, R, GAMMA_EVAL))
 
 
+def random_models(M: int, S: int, seed: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Draw models with 2 actions, with Dirichlet rows and uniform rewards."""
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.full(S, 0.3), (M, S, 2)), rng.random((M, S, 2))
+
+
+def grid_worlds(M: int, S: int, seed: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    """Draw costs of cells of a grid with four moves, each to a side with probability 0.2; the last cell ends all."""
+    height = next(side for side in range(int(S**0.5), 0, -1) if S % side == 0)
+    P, cells = np.zeros((S, 4, S)), np.stack(np.divmod(np.arange(S), S // height), 1)
+    for action, move in enumerate(np.array([[0, 1], [1, 0], [0, -1], [-1, 0]])):
+        for step, chance in ((move, 0.8), (move[::-1], 0.1), (-move[::-1], 0.1)):
+            row, column = np.clip(cells + step, 0, [height - 1, S // height - 1]).T
+            P[np.arange(S), action, row * (S // height) + column] += chance
+    P[-1], P[-1, :, -1] = 0.0, 1.0
+    R = np.repeat(np.random.default_rng(seed).uniform(-0.05, -0.04, (M, S, 1)), 4, -1)
+    R[:, -1], R[:, -2] = 0.0, 1.0
+    return np.tile(P, (M, 1, 1, 1)), R
+
+
 def grid(G: int) -> Float[np.ndarray, " G"]:
     """G discount factors up to gamma_eval; above 0, which not every competitor takes."""
     return np.linspace(GAMMA_EVAL / G, GAMMA_EVAL, G)

@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.support.sample_models import sparse_queue
+from tests.support.sample_models import (
+    brute_force_value,
+    models_with_equal_actions,
+    models_with_twin_states,
+    random_models,
+    sparse_queue,
+)
 
 import pomrl
 from pomrl.models import sparse_models
@@ -78,6 +84,33 @@ def test_equally_good_actions_are_no_change(S: int, offset: float):
         V = policy_value(P[None], R[None], policy[None], gamma)[0]
         np.testing.assert_allclose(V, optimal_value(P[None], R[None], gamma)[0], rtol=1e-12, atol=1e-12)
     assert plan.changes["states"].tolist() in ([], [2])
+
+
+@pytest.mark.parametrize("draw", [random_models, models_with_equal_actions, models_with_twin_states])
+def test_plans_of_one_and_of_several_models_are_optimal_and_equal(draw: Callable[..., Any]):
+    P, R = draw(np.random.default_rng(5), 6, 4, 3)
+    for rewards in (R, R - 0.5, np.round(2.0 * R) - 1.0):
+        stack = pomrl.plan(P, rewards, GAMMAS)
+        for i in range(6):
+            alone = pomrl.plan(P[i], rewards[i], GAMMAS)
+            np.testing.assert_array_equal(alone.policies, stack.policies[i])
+            np.testing.assert_array_equal(alone.values, stack.values[i])
+            for gamma, V in zip(GAMMAS, alone.values, strict=True):
+                np.testing.assert_allclose(V, brute_force_value(P[i], rewards[i], gamma), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("S", [70, 150])
+@pytest.mark.parametrize("is_dense", [False, True])
+def test_large_models_keep_an_action_that_becomes_as_good_again(S: int, is_dense: bool):
+    # The states of the small model below, beside others.
+    P, R = np.repeat(np.eye(S)[:, None], 3, 1), np.zeros((S, 3))
+    if is_dense:
+        P = np.random.default_rng(0).dirichlet(np.ones(S), (S, 3))
+    P[:3] = np.eye(S)[[[1, 2, 1], [1, 1, 1], [2, 0, 1]]]
+    R[:3] = [[-1.0, 1.0, 0.0], [1.0, 2.0, -2.0], [-2.0, -1.0, -2.0]]
+    plan = pomrl.plan(P, R, [0.25, 0.5])
+    assert plan.policies[:, 2].tolist() == [1, 1]
+    np.testing.assert_allclose(plan.values[1, :3], [2.0, 4.0, 0.0], atol=1e-12)
 
 
 def test_rewards_have_all_forms():

@@ -2,19 +2,22 @@
 
 import os
 from collections.abc import Callable
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from tests.support.engine_fuzzer import assert_engines_agree
+from tests.support.sample_models import models_with_equal_actions, models_with_few_successors, random_models
 
+from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers import compiled
 from pomrl.science.solvers.evaluation import ELIMINATED_STATES, chain_value
 
 built = pytest.mark.skipif(not compiled.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
 
 
-def with_engines(call: Callable[[], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def with_engines(call: Callable[[], Any]) -> tuple[Any, Any]:
     """Return the results of the compiled engine and of NumPy's."""
     ours = call()
     with patch.object(compiled, "is_built", lambda: False):
@@ -41,6 +44,20 @@ def test_values_of_chains_have_the_same_bits_at_every_size(S: int) -> None:
     P, R, gammas = rng.dirichlet(np.ones(S), (19, S)), rng.standard_normal((19, S)), rng.random(19)
     ours, theirs = with_engines(lambda: chain_value(P, R, gammas))
     np.testing.assert_array_equal(ours.view(np.int64), theirs.view(np.int64))
+
+
+@built
+@pytest.mark.parametrize("M", [1, 5])
+@pytest.mark.parametrize("S", [1, 2, 3, 12, 31, 64])
+@pytest.mark.parametrize("draw", [random_models, models_with_equal_actions, models_with_few_successors])
+def test_plans_and_their_values_have_the_same_bits(M: int, S: int, draw: Callable[..., Any]) -> None:
+    planner, gammas = PolicyIteration(), np.linspace(0, 0.99, 9)
+    for seed in range(1 + 60 // S):
+        P, R = draw(np.random.default_rng((S, seed)), M, S, 3)
+        R = (R, R - 0.5, np.round(3.0 * R) - 1.0)[seed % 3]
+        ours, theirs = with_engines(lambda P=P, R=R: planner.plan_and_evaluate(P, R, gammas))
+        for array, other in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(array, other)
 
 
 @built

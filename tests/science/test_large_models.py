@@ -3,15 +3,19 @@
 import numpy as np
 import pytest
 from tests.support.sample_models import (
+    grid_world,
     models_with_equal_actions,
     models_with_twin_states,
     random_models,
     ring,
     sampled_models,
+    value_of,
 )
 
 from pomrl.science.mdp import planning_loss
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.solvers import compiled
+from pomrl.science.solvers.action_ties import signed_and_absolute
 from pomrl.science.solvers.evaluation import distinct_policy_values, policy_value
 
 LONG_GRID = np.linspace(0.0, 0.99, 12)
@@ -25,6 +29,8 @@ KINDS = {
     "ring": lambda rng, M: ring(80),
     "dense, fewer states": lambda rng, M: random_models(rng, M, 70, 2),
     "long ring": lambda rng, M: ring(150),
+    "grid": lambda rng, M: grid_world(7, 10),
+    "wide grid": lambda rng, M: grid_world(10, 15),
 }
 
 
@@ -55,3 +61,29 @@ def test_policies_of_a_large_model_have_the_values_that_each_has_alone(kind: str
         for g in range(9):
             alone = policy_value(P[0], R[0], policies[g], gamma)
             assert (1 - gamma) * np.abs(V[index[0, g]] - alone).max() <= 5e-13
+
+
+def remaining(rng: np.random.Generator, M: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw dense models in which states are seldom left, so that iterations take long."""
+    P, R = random_models(rng, M, 100, 2)
+    return 0.01 * P + 0.99 * np.eye(100)[:, None], R
+
+
+@pytest.mark.parametrize("kind", ["dense", "ties", "twins", "ring", "long ring", "grid", "wide grid", "remaining"])
+@pytest.mark.parametrize("offset", [0.0, -0.5])
+@pytest.mark.parametrize("is_built", [True, False])
+def test_plans_of_large_models_have_the_values_of_their_policies(
+    kind: str, offset: float, is_built: bool, monkeypatch: pytest.MonkeyPatch
+):
+    if not is_built:
+        monkeypatch.setattr(compiled, "is_built", lambda: False)
+    P, R = {**KINDS, "remaining": remaining}[kind](np.random.default_rng(32), 2)
+    R = R + offset
+    policies, values = PolicyIteration().plan_and_evaluate(P, R, LONG_GRID)
+    sides = signed_and_absolute(R)
+    for i, g in np.ndindex(policies.shape[:2]):
+        V = np.stack([value_of(P[i], side, policies[i, g], float(LONG_GRID[g])) for side in sides[:, i]])
+        assert (np.abs(values[0, i, g] - V[0]) <= 2e-13 * V[-1].max()).all()
+        np.testing.assert_allclose(np.abs(values[-1, i, g]), np.abs(V[-1]), rtol=1e-5)
+        gain = R[i] + LONG_GRID[g] * P[i] @ V[0] - V[0][:, None]
+        assert gain.max() <= 1e-12 * V[-1].max() * (1 + LONG_GRID[g])

@@ -36,11 +36,35 @@ def models_with_twin_states(rng: np.random.Generator, M: int, S: int, A: int) ->
     return P, R.repeat(2, axis=1)
 
 
+def models_with_few_successors(rng: np.random.Generator, M: int, S: int, A: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw models with one to three successors of each pair; a fifth of the states are never left."""
+    successors = rng.integers(0, S, (M, S, A, 3))
+    successors = np.where(rng.random((M, S, 1, 1)) < 0.2, np.arange(S)[:, None, None], successors)
+    P = np.zeros((M, S, A, S))
+    for i in range(3):
+        np.put_along_axis(P, successors[..., [i]], np.take_along_axis(P, successors[..., [i]], -1) + 1 / 3, -1)
+    return P, rng.random((M, S, A))
+
+
 def ring(S: int) -> tuple[np.ndarray, np.ndarray]:
     """Return a ring: action 0 stays, 1 moves; only state 0 pays."""
     P, R = np.zeros((1, S, 2, S)), np.zeros((1, S, 2))
     P[0, :, 0], P[0, :, 1] = np.eye(S), np.roll(np.eye(S), 1, axis=1)
     R[0, 0] = 1.0
+    return P, R
+
+
+def grid_world(height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return a grid with four moves, each to a side with probability 0.2; the last cell ends all and pays first."""
+    S, moves = height * width, np.array([[0, 1], [1, 0], [0, -1], [-1, 0]])
+    P, cells = np.zeros((1, S, 4, S)), np.stack(np.divmod(np.arange(S), width), 1)
+    for a, move in enumerate(moves):
+        for step, chance in ((move, 0.8), (move[::-1], 0.1), (-move[::-1], 0.1)):
+            row, column = np.clip(cells + step, 0, [height - 1, width - 1]).T
+            P[0, np.arange(S), a, row * width + column] += chance
+    P[0, -1], P[0, -1, :, -1] = 0.0, 1.0
+    R = np.full((1, S, 4), -0.04)
+    R[0, -1], R[0, -2] = 0.0, 1.0
     return P, R
 
 

@@ -128,10 +128,10 @@ def _dense_arrays(
     per_transition = rewards.ndim == P.ndim
     unusable = masked | (rewards == -np.inf)
     no_reward = (unusable & (P > 0)).any(-1) if per_transition else unusable
-    legal = ~(no_row | no_reward | (P == 0).all(-1)) & as_allowed(allowed, P.shape[:-1])
+    legal = P.any(-1) & ~(no_row | no_reward) & as_allowed(allowed, P.shape[:-1])
     _check_every_state(legal)
     P = np.where(legal[..., None], P, 0.0)
-    P[legal] = _normalised(P, legal, tolerance)[legal]
+    _normalise(P, legal, tolerance)
     usable = np.where(unusable | ~(legal[..., None] if per_transition else legal), 0.0, rewards)
     input_checks.check_finite(usable)
     expected = (P * usable).sum(-1) if per_transition else usable
@@ -221,26 +221,30 @@ def _check_every_state(legal: Bool[np.ndarray, "..."]) -> None:
         )
 
 
-def _normalised(
-    P: Float[np.ndarray, "..."], legal: Bool[np.ndarray, "..."], tolerance: float | None
-) -> Float[np.ndarray, "..."]:
-    """Divide rows by their sums, unless these are 1 up to rounding."""
-    input_checks.refuse(~(P >= 0.0), P, "P", "is not a probability")
+def _normalise(P: Float[np.ndarray, "..."], legal: Bool[np.ndarray, "..."], tolerance: float | None) -> None:
+    """Divide rows in place by their sums, unless these are 1 up to rounding."""
+    if not P.min(initial=0.0) >= 0.0:  # also for NaN
+        input_checks.refuse(~(P >= 0.0), P, "P", "is not a probability")
     total, rounding = input_checks.row_sums(P)
     distance = np.where(legal, np.abs(total - 1.0), 0.0)
+    if (distance <= rounding).all():
+        return
     limit = default_tolerance((P > 0).sum(-1)) if tolerance is None else np.full(distance.shape, float(tolerance))
     limit = np.maximum(limit, rounding)
     bad = ~(distance <= limit)
     within = f"{limit[bad][0]:.1e}" if bad.any() else ""
     input_checks.refuse(bad, total, "the sum of the row P", f"is not 1 (within {within}; tolerance= allows more)")
     _warn_normalised(distance, rounding)
-    return np.where((distance > rounding)[..., None], P / np.where(legal, total, 1.0)[..., None], P)
+    differs = distance > rounding
+    P[differs] /= total[differs, None]
 
 
 def _without_negative_rounding(
     P: Float[np.ndarray, "..."], S: int, tolerance: float | None
 ) -> Float[np.ndarray, "..."]:
     """Return P with 0 for small negative numbers; a warning has the smallest."""
+    if P.min(initial=0.0) >= 0.0:
+        return P
     limit = input_checks.row_sum_tolerance(S) if tolerance is None else tolerance
     small = (P < 0.0) & (np.abs(P) <= limit)
     if not small.any():
@@ -340,13 +344,15 @@ def read_gammas(gammas: Any) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray,
     input_checks.check_gammas(values, undiscounted=True)
     near = (values > MAX_GAMMA) & (values < 1.0)
     input_checks.refuse(near, values, "gamma", "is nearer to 1 than 1e-9, where values lose their digits; 1 is allowed")
+    if (values[1:] > values[:-1]).all():  # as usual, and much faster than `unique`
+        return values, values, np.arange(values.size)
     grid, position = np.unique(values, return_inverse=True)
     return values, grid, position.ravel()
 
 
 def check_scale(R: Float[np.ndarray, "..."], gamma: float) -> None:
     """Raise a ValueError if values would overflow or lose their digits."""
-    size = np.abs(np.where(np.isfinite(R), R, 0.0))
+    size = np.abs(R, where=np.isfinite(R), out=np.zeros(R.shape))
     limit = MAX_VALUE * max(1.0 - gamma, 1e-9)
     input_checks.refuse(size > limit, R, "R", "is so large that values overflow; divide all rewards by a constant")
     if 0.0 < size.max(initial=0.0) < MIN_REWARD:

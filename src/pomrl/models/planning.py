@@ -50,6 +50,9 @@ class End(Enum):
 END = End.END
 """The state after the end of an episode."""
 
+_GATHERED = 2**20
+"""Largest number of probabilities gathered at once, to bound memory."""
+
 Names = Iterable[Hashable]
 """Names of states or of actions, in the order of their indices."""
 
@@ -82,7 +85,7 @@ class Model:
             policies, values = (stack[0] for stack in _plans(P[None], R[None], grid))
         else:
             policies, values = _sparse_plan(large.by_action(P, len(self.actions)), R, grid)
-        policies = np.take_along_axis(stand_in, policies.T.astype(np.intp), 1).T
+        policies = stand_in[np.arange(len(stand_in)), policies]
         return Plan(factors, policies[position], values[position], self.states, self.actions)
 
     def _playable(self) -> tuple[Any, Float[np.ndarray, "S A"], Int[np.ndarray, "S A"]]:
@@ -348,13 +351,33 @@ def _check_names(kind: str, names: Names | None, count: int) -> tuple[Hashable, 
 def _plans(
     P: ModelStack, R: RewardStack, gammas: Float[np.ndarray, " G"]
 ) -> tuple[PolicyGrid, Float[np.ndarray, "M G S"]]:
-    policies = PolicyIteration().plan(P, R, gammas)
-    values = np.empty(policies.shape)
-    for g, gamma in enumerate(gammas.tolist()):
-        values[:, g] = _values(P, R, policies[:, g], gamma)
-        if g and (tied := _is_tied(P, R, policies[:, g - 1], policies[:, g], gamma)).any():
-            policies[:, g], values[:, g] = _keep(P, R, tied, policies[:, g - 1 : g + 1], values[:, g], gamma)
-    return policies, values
+    input_checks.check_size(*R.shape[1:])
+    policies, values = PolicyIteration().plan_and_evaluate(P, R, np.where(gammas < 1.0, gammas, 0.0))
+    if gammas[-1] == 1.0:
+        policies[:, -1] = undiscounted.plan(P, R)
+        sides = action_ties.signed_and_absolute(R)
+        values[:, :, -1] = [undiscounted.policy_values(P, side, policies[:, -1:]) for side in sides]
+    models = np.flatnonzero(_are_tied(P, R, policies, values, gammas).any((1, 2)))
+    if models.size:
+        stack = P[models], R[models], policies[models], values[:, models]
+        policies[models], values[0, models] = _keep_along(*stack, gammas)
+    return policies, values[0]
+
+
+def _keep_along(
+    P: ModelStack,
+    R: RewardStack,
+    policies: PolicyGrid,
+    values: Float[np.ndarray, "k M G S"],
+    gammas: Float[np.ndarray, " G"],
+) -> tuple[PolicyGrid, Float[np.ndarray, "M G S"]]:
+    """Keep equally good actions from each discount factor to the next one."""
+    for g in range(1, len(gammas)):
+        both = slice(g - 1, g + 1)
+        tied = _are_tied(P, R, policies[:, both], values[:, :, both], gammas[both])[:, 0]
+        if tied.any():
+            policies[:, g], values[0, :, g] = _keep(P, R, tied, policies[:, both], values[0, :, g], float(gammas[g]))
+    return policies, values[0]
 
 
 def _keep(
@@ -392,14 +415,13 @@ def _sparse_plan(
     rows: sparse.csr_array, R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "G S"]]:
     """Plan with rows a S + s; keep equally good actions along the discount factors."""
-    policies, values = large.plan(rows, R, gammas)
-    sides, states = action_ties.signed_and_absolute(R), np.arange(len(R))
-    solver, V = large.ChainSolver(rows, sides), np.zeros((len(sides), len(R)))
+    policies, solved = large.plan_and_evaluate(rows, R, gammas)
+    values, sides, states = solved[0].copy(), action_ties.signed_and_absolute(R), np.arange(len(R))
     for g in range(1, len(gammas)):
         previous = policies[g - 1].astype(np.intp)
         if not (differs := previous != policies[g]).any():
             continue
-        V = solver.value(policies[g], float(gammas[g]), V)
+        V = solved[:, g]
         following = (rows[previous * len(R) + states] @ V.T).T
         Q = sides[:, states, previous] + gammas[g] * following
         tied = differs & (action_ties.excess(V[..., None], Q[..., None])[:, 0] <= 0.0)
@@ -409,21 +431,23 @@ def _sparse_plan(
     return policies, values
 
 
-def _is_tied(
-    P: ModelStack, R: RewardStack, previous: Int[np.ndarray, "M S"], policy: Int[np.ndarray, "M S"], gamma: float
-) -> Bool[np.ndarray, "M S"]:
+def _are_tied(
+    P: ModelStack,
+    R: RewardStack,
+    policies: PolicyGrid,
+    values: Float[np.ndarray, "k M G S"],
+    gammas: Float[np.ndarray, " G"],
+) -> Bool[np.ndarray, "M steps S"]:
     """Return where the previous action differs from an optimal policy's, but is as good."""
-    tied = previous != policy
-    models = np.flatnonzero(tied.any(1))
-    if not models.size:
-        return tied
-    P, R, previous, policy = P[models], R[models], previous[models], policy[models]
-    rewards, gammas = action_ties.signed_and_absolute(R), np.full((len(P), 1), gamma)
-    V = np.stack([_values(P, signed, policy, gamma) for signed in rewards])
-    pairs = zip(rewards, V[:, :, None], strict=True)
-    Q = np.stack([evaluation.action_values(P, signed, value, gammas)[:, 0] for signed, value in pairs])
-    previous_value = np.take_along_axis(Q, previous[None, ..., None].astype(np.intp), -1)
-    tied[models] &= action_ties.excess(V[..., None], previous_value)[..., 0] <= 0.0
+    tied = policies[:, :-1] != policies[:, 1:]
+    changes = np.flatnonzero(tied)
+    rewards = action_ties.signed_and_absolute(R)
+    for part in np.array_split(changes, 1 + changes.size * P.shape[-1] // _GATHERED):
+        model, step, state = np.unravel_index(part, tied.shape)
+        action, V = policies[model, step, state], values[:, model, step + 1]
+        following = np.einsum("nt,knt->kn", P[model, state, action], V)
+        Q = rewards[:, model, state, action] + gammas[step + 1] * following
+        tied.flat[part] = action_ties.excess(values[:, model, step + 1, state], Q) <= 0.0
     return tied
 
 

@@ -19,13 +19,14 @@ from pomrl.science.solvers import (
     RewardStack,
     action_ties,
     compiled,
+    evaluation,
     finite_horizon,
     input_checks,
     relative_values,
     sparse,
     undiscounted,
 )
-from pomrl.science.solvers.evaluation import ELIMINATED_STATES, STACKED_SYSTEMS
+from pomrl.science.solvers.evaluation import ELIMINATED_STATES, STACKED_SYSTEMS, policy_value
 from pomrl.science.solvers.input_checks import check_gammas, check_models
 from pomrl.science.solvers.policy_stacks import PolicyStack
 
@@ -108,22 +109,81 @@ class PolicyIteration(Planner):
         if S <= ELIMINATED_STATES:
             slices = [slice(start, start + STACKED_SYSTEMS) for start in range(0, max(M, 1), STACKED_SYSTEMS)]
             return np.concatenate([_walk(PolicyStack(P[i], R[i]), gammas[i], A) for i in slices])
-        if S < relative_values.SWEPT_STATES and sparse.has_few_successors(P):
-            return _walk(PolicyStack(P, R), gammas, A)
         large = [_plan_large_model(*model) for model in zip(P, R, gammas, strict=True)]
         return np.stack(large) if large else np.empty((*gammas.shape, S), np.int16)
+
+    def plan_and_evaluate(
+        self, P: ModelStack, R: RewardStack, gammas: Float[np.ndarray, " G"]
+    ) -> tuple[PolicyGrid, Float[np.ndarray, "k M G S"]]:
+        """Return optimal policies, and their values for `action_ties.signed_and_absolute`.
+
+        Discount factors are in [0, 1). Arguments are not checked.
+        """
+        (M, S, A), grid = R.shape, np.tile(gammas, (len(P), 1))
+        if S <= ELIMINATED_STATES and compiled.is_built():
+            return compiled.plan_and_evaluate(P, R, grid, action_ties.ROUNDING_SHARE, _STEPS_PER_PAIR * S * A)
+        sides, policies = action_ties.signed_and_absolute(R), np.empty((*grid.shape, S), np.int16)
+        values = np.empty((len(sides), *policies.shape))
+        if S > ELIMINATED_STATES:
+            for i in range(M):
+                policies[i], values[:, i] = _evaluated_plan(P[i], sides[:, i], gammas)
+            return policies, values
+        policies = self._plan(P, R, grid)
+        for k, g in np.ndindex(len(sides), len(gammas)):
+            values[k, :, g] = policy_value(P, sides[k], policies[:, g], gammas[g])
+        return policies, values
+
+
+def _evaluated_plan(
+    P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "k S A"], gammas: Float[np.ndarray, " G"]
+) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "k G S"]]:
+    """Return policies of a large model, and their values for R and, with k = 2, |R|."""
+    if _is_eliminated(P):
+        policies, values = _eliminate(P, R[0], gammas)
+    elif sparse.is_sparse(P):
+        policies, values = sparse.plan_and_evaluate(sparse.sparse_rows(P), R[0], gammas)
+    else:
+        policies, start = _plan_by_sweeps(P, R[0], gammas)
+        return policies, evaluation.grid_values(P, R, policies, gammas, start)
+    return policies, np.stack([values[0], np.abs(values[-1])][: len(R)])
 
 
 def _plan_large_model(
     P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
 ) -> Int[np.ndarray, "G S"]:
+    if _is_eliminated(P):
+        return _eliminate(P, R, gammas)[0]
     if sparse.is_sparse(P):
         return sparse.plan(sparse.sparse_rows(P), R, gammas)[0]
-    sweeps = 20 + len(R) // (2 * R.shape[1])  # cost about as much as policy iteration by LAPACK
-    policy, unsolved = relative_values.solve_grid(P, R, gammas, sweeps)
+    return _plan_by_sweeps(P, R, gammas)[0]
+
+
+def _is_eliminated(P: Float[np.ndarray, "S A S"]) -> bool:
+    """Return whether the compiled engine is the fastest for a large model."""
+    return compiled.is_built() and sparse.has_narrow_rows(P)
+
+
+def _eliminate(
+    P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
+) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "k G S"]]:
+    policies, values = compiled.plan_and_evaluate(
+        P[None], R[None], gammas[None], action_ties.ROUNDING_SHARE, _STEPS_PER_PAIR * R.size
+    )
+    return policies[0], values[:, 0]
+
+
+def _plan_by_sweeps(
+    P: Float[np.ndarray, "S A S"], R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
+) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "G S"]]:
+    """Return policies, and relative values where the model mixes quickly."""
+    S, A = R.shape
+    if S < relative_values.SWEPT_STATES and sparse.has_few_successors(P):
+        return _walk(PolicyStack(P[None], R[None]), gammas[None], A)[0], np.zeros((len(gammas), S))
+    sweeps = 20 + S // (2 * A)  # cost about as much as policy iteration by LAPACK
+    policy, unsolved, relative = relative_values.solve_grid(P, R, gammas, sweeps)
     if len(unsolved):
-        policy[unsolved] = _walk(PolicyStack(P[None], R[None]), gammas[None, unsolved], R.shape[1])[0]
-    return policy
+        policy[unsolved] = _walk(PolicyStack(P[None], R[None]), gammas[None, unsolved], A)[0]
+    return policy, relative
 
 
 def _walk(stack: PolicyStack, gammas: GammaGrid, A: int) -> PolicyGrid:

@@ -4,6 +4,7 @@ A model is sparse if at most the share `sparse.SPARSE_SHARE` of its probabilitie
 decides the method:
 
 - Up to `evaluation.ELIMINATED_STATES`: policy iteration by elimination.
+- Above, with `sparse.has_narrow_rows`, as in grid worlds: elimination in C, if it was built.
 - From `sparse.SPARSE_STATES`, if sparse: policy iteration with sparse matrices.
 - Below `relative_values.SWEPT_STATES`, if sparse: policy iteration with LAPACK.
 - Otherwise: relative value iteration, then LAPACK for discount factors with slow convergence.

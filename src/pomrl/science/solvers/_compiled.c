@@ -12,10 +12,15 @@
  * the NumPy engine, for every vector width. `target_clones` compiles the same code for several processors, and the
  * loader selects a version. The sizes of the paper have separate copies with S and A known to the compiler.
  *
- * Arrays are P[M, S, A, S], R[M, S, A] and gammas[M, G] of native doubles, policies of 16-bit integers, and model
- * indices of 64-bit integers. `compiled.py` converts its arguments to these types. Format, order, alignment, length
- * and all indices are checked here again, so that no argument can make the engine access other memory. The GIL is
- * released during computations.
+ * Few models, or models above `MAX_LANES_STATES` states, are planned one after the other (`plan_alone`), with
+ * the same operations on each entry. There, one instruction processes several columns, and entries outside an envelope
+ * are skipped, because they are 0 under all policies. So a grid world takes S w^2 operations for rows of width w. Only
+ * the sign of a zero can differ.
+ *
+ * Arrays are P[M, S, A, S], R[M, S, A], gammas[M, G] and values[sides, M, G, S] of native doubles, policies of 16-bit
+ * integers, and model indices of 64-bit integers. `compiled.py` converts its arguments to these types. Format, order,
+ * alignment, length and all indices are checked here again, so that no argument can make the engine access other
+ * memory. The GIL is released during computations.
  */
 #include "../_buffers.h"
 #include <float.h>
@@ -27,6 +32,12 @@ enum { WIDTH = 8 };
 /* The largest number of states or actions: policies are 16-bit integers, and products of two sizes must fit into an
  * int. */
 enum { MAX_SIZE = INT16_MAX };
+
+/* The result of a plan without memory, instead of -1 or the index of a model. */
+enum { NO_MEMORY = -2 };
+
+/* The smallest number of models, and the largest number of states, for which lanes are faster than `plan_alone`. */
+enum { MIN_LANES_MODELS = 4, MAX_LANES_STATES = 64 };
 
 typedef double lanes __attribute__((vector_size(8 * WIDTH)));
 typedef int64_t mask __attribute__((vector_size(8 * WIDTH)));
@@ -175,9 +186,17 @@ INLINE void improve(Workspace *work, const double *P, const double *R, int S, in
     }
 }
 
+/* Store the values of a lane's policy for R and, with two right-hand sides, for |R|. */
+INLINE void store_values(const Workspace *work, int S, int sides, int lane, int64_t stride, double *values) {
+    for (int side = 0; side < sides; side++)
+        for (int s = 0; s < S; s++)
+            values[side * stride + s] = get_lane(work->system, s * (S + sides) + S + side, lane);
+}
+
 /* Plan in all M models. Return -1, or the index of a model without convergence in `patience` sweeps. */
 INLINE int64_t plan_models(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
-                           int sides, double rounding, int64_t patience, int16_t *policies, Workspace *work) {
+                           int sides, double rounding, int64_t patience, int16_t *policies, double *values,
+                           Workspace *work) {
     int64_t model[WIDTH], position[WIDTH] = {0}, sweeps[WIDTH] = {0}, next = 0, live = 0;
     lanes gamma = {0};
     for (int lane = 0; lane < WIDTH; lane++) model[lane] = -1;
@@ -202,7 +221,9 @@ INLINE int64_t plan_models(const double *P, const double *R, const double *gamma
                 improve(work, P + i * S * A * S, R + i * S * A, S, A, lane);
                 continue;
             }
-            memcpy(policies + (i * G + position[lane]) * S, work->policy + lane * S, S * sizeof(int16_t));
+            const int64_t plan = (i * G + position[lane]) * S;
+            memcpy(policies + plan, work->policy + lane * S, S * sizeof(int16_t));
+            if (values) store_values(work, S, sides, lane, M * G * S, values + plan);
             sweeps[lane] = 0;
             if (++position[lane] < G) {
                 set_lane(&gamma, 0, lane, gammas[i * G + position[lane]]);
@@ -216,12 +237,238 @@ INLINE int64_t plan_models(const double *P, const double *R, const double *gamma
 
 FOR_EACH_PROCESSOR
 static int64_t plan_all(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
-                        int sides, double rounding, int64_t patience, int16_t *policies, Workspace *work) {
+                        int sides, double rounding, int64_t patience, int16_t *policies, double *values,
+                        Workspace *work) {
     const int as_paper = A == 2 && sides == 1;
-    if (as_paper && S == 10) return plan_models(P, R, gammas, M, 10, 2, G, 1, rounding, patience, policies, work);
-    if (as_paper && S == 20) return plan_models(P, R, gammas, M, 20, 2, G, 1, rounding, patience, policies, work);
-    if (as_paper && S == 30) return plan_models(P, R, gammas, M, 30, 2, G, 1, rounding, patience, policies, work);
-    return plan_models(P, R, gammas, M, S, A, G, sides, rounding, patience, policies, work);
+#define PLAN_MODELS(S, A, sides) \
+    plan_models(P, R, gammas, M, S, A, G, sides, rounding, patience, policies, values, work)
+    if (as_paper && S == 10) return PLAN_MODELS(10, 2, 1);
+    if (as_paper && S == 20) return PLAN_MODELS(20, 2, 1);
+    if (as_paper && S == 30) return PLAN_MODELS(30, 2, 1);
+    return PLAN_MODELS(S, A, sides);
+#undef PLAN_MODELS
+}
+
+static int64_t plan_in_lanes(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
+                             int sides, double rounding, int64_t patience, int16_t *policies, double *values) {
+    Workspace work = {0};
+    const int64_t stuck = make_workspace(&work, S, A, sides)
+        ? plan_all(P, R, gammas, M, S, A, G, sides, rounding, patience, policies, values, &work)
+        : NO_MEMORY;
+    free_workspace(&work);
+    return stuck;
+}
+
+/* One model, with the entries that can differ from 0. Bounds of ranges are included. */
+typedef struct {
+    int *first, *last;     /* [S] columns of row i of a system under any policy, also during elimination */
+    int *top, *bottom;     /* [S] rows with entries in column k, at and below the diagonal or above */
+    int *from, *to;        /* [S] pairs with transitions to state j; pair s A + a */
+    Py_ssize_t *row, *column; /* [S] offsets of row i in `system` and of column j in `P`, minus the first index */
+    double *system, *P;    /* the rows of a system, and transition probabilities by next state */
+    double *V, *Q;         /* [sides][S] values and [sides][S A] action values, for R and |R| */
+    int16_t *policy;       /* [S] */
+} Alone;
+
+static void free_alone(Alone *one) {
+    free(one->first);
+    free(one->row);
+    free(one->system);
+    free(one->P);
+    free(one->V);
+    free(one->Q);
+    free(one->policy);
+}
+
+static int make_alone(Alone *one, Py_ssize_t S, Py_ssize_t A, int sides) {
+    int *ranges = one->first = calloc(6 * S, sizeof(int));
+    one->row = calloc(2 * S, sizeof(Py_ssize_t));
+    one->V = calloc(S * sides, sizeof(double));
+    one->Q = calloc(S * A * sides, sizeof(double));
+    one->policy = calloc(S, sizeof(int16_t));
+    if (!ranges || !one->row || !one->V || !one->Q || !one->policy) return 0;
+    one->last = ranges + S, one->top = ranges + 2 * S, one->bottom = ranges + 3 * S;
+    one->from = ranges + 4 * S, one->to = ranges + 5 * S, one->column = one->row + S;
+    return 1;
+}
+
+/* Find the columns of each row, and the pairs of each column, with positive probabilities. */
+static void find_entries(Alone *one, const double *P, int S, int A) {
+    for (int j = 0; j < S; j++) one->first[j] = one->last[j] = j, one->from[j] = S * A, one->to[j] = -1;
+    for (int pair = 0; pair < S * A; pair++) {
+        const double *row = P + (Py_ssize_t)pair * S;
+        const int s = pair / A;
+        for (int j = 0; j < S; j++) {
+            if (row[j] == 0.0) continue;
+            if (j < one->first[s]) one->first[s] = j;
+            if (j > one->last[s]) one->last[s] = j;
+            if (pair < one->from[j]) one->from[j] = pair;
+            one->to[j] = pair;
+        }
+    }
+}
+
+/* Extend rows by the columns that elimination fills, and find the rows of each column. */
+static void add_fill(Alone *one, int S) {
+    for (int k = 0; k < S; k++) one->top[k] = one->bottom[k] = k;
+    for (int i = 0; i < S; i++) one->bottom[one->first[i]] = i;
+    for (int k = 1; k < S; k++)
+        if (one->bottom[k] < one->bottom[k - 1]) one->bottom[k] = one->bottom[k - 1];
+    for (int k = 0; k < S; k++)
+        for (int i = k + 1; i <= one->bottom[k]; i++)
+            if (one->first[i] <= k && one->last[i] < one->last[k]) one->last[i] = one->last[k];
+    for (int i = S - 1; i >= 0; i--) one->top[one->last[i]] = i;
+    for (int k = S - 2; k >= 0; k--)
+        if (one->top[k] > one->top[k + 1]) one->top[k] = one->top[k + 1];
+}
+
+/* Load a model, with the optimal policy at gamma = 0. Return 0 without memory. */
+static int load_alone(Alone *one, const double *P, const double *R, int S, int A) {
+    Py_ssize_t cells = 0, entries = 0;
+    find_entries(one, P, S, A);
+    add_fill(one, S);
+    for (int i = 0; i < S; i++) {
+        one->row[i] = cells - one->first[i], cells += one->last[i] - one->first[i] + 1;
+        one->column[i] = entries - one->from[i], entries += one->to[i] < 0 ? 0 : one->to[i] - one->from[i] + 1;
+    }
+    free(one->system);
+    free(one->P);
+    one->system = malloc(cells * sizeof(double));
+    one->P = calloc(entries, sizeof(double));
+    if (!one->system || !one->P) return 0;
+    for (int pair = 0; pair < S * A; pair++)
+        for (int j = one->first[pair / A]; j <= one->last[pair / A]; j++)
+            if (one->from[j] <= pair && pair <= one->to[j]) one->P[one->column[j] + pair] = P[(Py_ssize_t)pair * S + j];
+    for (int s = 0; s < S; s++) {
+        one->policy[s] = 0;
+        for (int a = 1; a < A; a++)
+            if (R[s * A + a] > R[s * A + one->policy[s]]) one->policy[s] = (int16_t)a;
+    }
+    return 1;
+}
+
+/* Subtract equation k from equation i, to eliminate state k there. */
+INLINE void subtract(Alone *one, int i, int k, int S, int sides) {
+    double *restrict rest = one->system + one->row[i];
+    const double *restrict pivot = one->system + one->row[k];
+    if (rest[k] == 0.0) return;
+    const double factor = rest[k] / pivot[k];
+    for (int j = k + 1; j <= one->last[k]; j++) rest[j] -= factor * pivot[j];
+    for (int side = 0; side < sides; side++) one->V[side * S + i] -= factor * one->V[side * S + k];
+}
+
+/* Subtract equations k and k + 1. Row k has column k + 1, and row k + 1 has all columns of row k. As in `eliminate`, two
+ * equations at once halve the memory traffic, with the same operations. */
+INLINE void subtract_two(Alone *one, int i, int k, int S, int sides) {
+    double *restrict rest = one->system + one->row[i];
+    const double *restrict pivot = one->system + one->row[k], *restrict second = one->system + one->row[k + 1];
+    const double factor = rest[k] / pivot[k], next = (rest[k + 1] - factor * pivot[k + 1]) / second[k + 1];
+    for (int j = k + 2; j <= one->last[k]; j++) rest[j] = (rest[j] - factor * pivot[j]) - next * second[j];
+    for (int j = one->last[k] + 1; j <= one->last[k + 1]; j++) rest[j] -= next * second[j];
+    for (double *V = one->V; V < one->V + sides * S; V += S) V[i] = (V[i] - factor * V[k]) - next * V[k + 1];
+}
+
+/* Eliminate states k and k + 1 from the equations after them. */
+INLINE void eliminate_two(Alone *one, int k, int S, int sides) {
+    const int second = k + 1 < S ? k + 1 : k, has_both = second > k && one->first[second] <= k;
+    const int is_joined = has_both && one->last[k] > k;
+    if (has_both) subtract(one, second, k, S, sides);
+    for (int i = second + 1; i <= one->bottom[second]; i++) {
+        const int has_first = one->first[i] <= k && one->system[one->row[i] + k] != 0.0;
+        if (has_first && is_joined) {
+            subtract_two(one, i, k, S, sides);
+        } else {
+            if (has_first) subtract(one, i, k, S, sides);
+            if (one->first[i] <= second) subtract(one, i, second, S, sides);
+        }
+    }
+}
+
+/* Compute the values of the current policy, as `evaluate_policies` does. */
+INLINE void evaluate_alone(Alone *one, const double *P, const double *R, double gamma, int S, int A, int sides) {
+    for (int i = 0; i < S; i++) {
+        const Py_ssize_t pair = (Py_ssize_t)i * A + one->policy[i];
+        double *restrict row = one->system + one->row[i];
+        const double *restrict chances = P + pair * S;
+        for (int j = one->first[i]; j <= one->last[i]; j++) row[j] = chances[j] * -gamma;
+        row[i] += 1.0;
+        one->V[i] = R[pair];
+        if (sides == 2) one->V[S + i] = fabs(R[pair]);
+    }
+    for (int k = 0; k < S; k += 2) eliminate_two(one, k, S, sides);
+    for (int side = 0; side < sides; side++)
+        for (int k = S - 1; k >= 0; k--) {
+            double *V = one->V + side * S;
+            V[k] /= one->system[one->row[k] + k];
+            for (int i = one->top[k]; i < k; i++)
+                if (one->last[i] >= k) V[i] -= one->system[one->row[i] + k] * V[k];
+        }
+}
+
+/* Compute R + gamma P V for all pairs; sums are in the order of the states. */
+INLINE void value_actions(Alone *one, const double *R, double gamma, int S, int A, int sides) {
+    for (int side = 0; side < sides; side++) {
+        double *restrict Q = one->Q + (Py_ssize_t)side * S * A;
+        memset(Q, 0, sizeof(double) * S * A);
+        for (int j = 0; j < S; j++) {
+            const double *restrict chances = one->P + (one->column[j] + one->from[j]);
+            const double value = one->V[side * S + j];
+            for (int pair = one->from[j]; pair <= one->to[j]; pair++) Q[pair] += chances[pair - one->from[j]] * value;
+        }
+        for (int pair = 0; pair < S * A; pair++) Q[pair] = Q[pair] * gamma + (side ? fabs(R[pair]) : R[pair]);
+    }
+}
+
+/* In each state, take the action with the largest positive excess, if any, as `improve` does. Return the number of
+ * changes. */
+INLINE int improve_alone(Alone *one, double rounding, int S, int A, int sides) {
+    int changes = 0;
+    for (int s = 0; s < S; s++) {
+        const double V = one->V[s], U = fabs(one->V[(sides - 1) * S + s]);
+        double largest = 0.0;
+        int best = -1;
+        for (int c = 1; c < A; c++) {
+            const int a = (one->policy[s] + c) % A;
+            const double Q = one->Q[s * A + a], size = fabs(one->Q[((Py_ssize_t)(sides - 1) * S + s) * A + a]);
+            const double excess = (Q - V) - (rounding * (size + U) + DBL_MIN);
+            if (excess > largest) best = a, largest = excess;
+        }
+        if (best >= 0) one->policy[s] = (int16_t)best, changes++;
+    }
+    return changes;
+}
+
+/* Plan in one model. Return 0 if its policy changes more than `patience` times at one discount factor. */
+FOR_EACH_PROCESSOR
+static int plan_model(Alone *one, const double *P, const double *R, const double *gammas, int S, int A, int64_t G,
+                      int sides, double rounding, int64_t patience, int16_t *policies, int64_t stride, double *values) {
+    for (int64_t g = 0; g < G; g++) {
+        for (int64_t sweeps = 0;;) {
+            evaluate_alone(one, P, R, gammas[g], S, A, sides);
+            value_actions(one, R, gammas[g], S, A, sides);
+            if (!improve_alone(one, rounding, S, A, sides)) break;
+            if (++sweeps > patience) return 0;
+        }
+        memcpy(policies + g * S, one->policy, S * sizeof(int16_t));
+        for (int side = 0; values && side < sides; side++)
+            memcpy(values + side * stride + g * S, one->V + side * S, S * sizeof(double));
+    }
+    return 1;
+}
+
+static int64_t plan_alone(const double *P, const double *R, const double *gammas, int64_t M, int S, int A, int64_t G,
+                          int sides, double rounding, int64_t patience, int16_t *policies, double *values) {
+    Alone one = {0};
+    int64_t stuck = make_alone(&one, S, A, sides) ? -1 : NO_MEMORY;
+    for (int64_t i = 0; stuck == -1 && i < M; i++) {
+        const double *P_i = P + i * S * A * S, *R_i = R + i * S * A;
+        if (!load_alone(&one, P_i, R_i, S, A)) stuck = NO_MEMORY;
+        else if (!plan_model(&one, P_i, R_i, gammas + i * G, S, A, G, sides, rounding, patience, policies + i * G * S,
+                             M * G * S, values ? values + i * G * S : NULL))
+            stuck = i;
+    }
+    free_alone(&one);
+    return stuck;
 }
 
 /* Compute the values of k policies, eight at a time; `models` has the index of the model of each policy. In the last
@@ -253,16 +500,17 @@ static void solve_all(const double *P, const double *R, const int64_t *models, c
     else solve_policies(P, R, models, policies, gammas, k, S, A, V, system);
 }
 
-/* plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience): fill `policies` with optimal policies. Return
- * -1, or the index of a model with more than `patience` changes of its policy at one discount factor. */
+/* plan(P, R, gammas, policies, values, M, S, A, G, sides, rounding, patience): fill `policies` with optimal policies,
+ * and `values` with their values, unless it is empty. Return -1, or the index of a model with more than `patience`
+ * changes of its policy at one discount factor. */
 static PyObject *plan(PyObject *self, PyObject *arguments) {
-    PyObject *objects[4];
-    Py_buffer views[4];
+    PyObject *objects[5];
+    Py_buffer views[5];
     Py_ssize_t M, S, A, G, sides, patience;
     double rounding;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OOOOnnnnndn", objects, objects + 1, objects + 2, objects + 3, &M, &S, &A, &G,
-                          &sides, &rounding, &patience))
+    if (!PyArg_ParseTuple(arguments, "OOOOOnnnnndn", objects, objects + 1, objects + 2, objects + 3, objects + 4, &M,
+                          &S, &A, &G, &sides, &rounding, &patience))
         return NULL;
     if (!is_within("M", M, 0, PY_SSIZE_T_MAX) || !is_within("S", S, 1, MAX_SIZE) || !is_within("A", A, 1, MAX_SIZE) ||
         !is_within("G", G, 1, PY_SSIZE_T_MAX) || !is_within("sides", sides, 1, 2))
@@ -272,20 +520,24 @@ static PyObject *plan(PyObject *self, PyObject *arguments) {
         {"R", "d", sizeof(double), 0, times(M, S * A)},
         {"gammas", "d", sizeof(double), 0, times(M, G)},
         {"policies", "h", sizeof(int16_t), 1, times(times(M, G), S)},
+        {"values", "d", sizeof(double), 1, ANY_COUNT},
     };
-    if (!take(objects, specs, views, 4)) return NULL;
-    Workspace work = {0};
+    if (!take(objects, specs, views, 5)) return NULL;
+    const Py_ssize_t count = times(times(times(M, G), S), sides);
     int64_t stuck = -1;
-    const int made = !M || make_workspace(&work, S, A, (int)sides);
-    if (M && made) {
+    const int right = !length(views + 4) || length(views + 4) == count;
+    if (!right) PyErr_Format(PyExc_ValueError, "values must have 0 or %zd items, got %zd", count, length(views + 4));
+    if (right && M) {
+        double *values = length(views + 4) ? views[4].buf : NULL;
         Py_BEGIN_ALLOW_THREADS
-        stuck = plan_all(views[0].buf, views[1].buf, views[2].buf, M, (int)S, (int)A, G, (int)sides, rounding,
-                         patience, views[3].buf, &work);
+        stuck = (M < MIN_LANES_MODELS || S > MAX_LANES_STATES ? plan_alone : plan_in_lanes)(
+            views[0].buf, views[1].buf, views[2].buf, M, (int)S, (int)A, G, (int)sides, rounding, patience,
+            views[3].buf, values);
         Py_END_ALLOW_THREADS
     }
-    free_workspace(&work);
-    release(views, 4);
-    return made ? PyLong_FromLongLong(stuck) : PyErr_NoMemory();
+    release(views, 5);
+    if (!right) return NULL;
+    return stuck == NO_MEMORY ? PyErr_NoMemory() : PyLong_FromLongLong(stuck);
 }
 
 /* Check that model indices are in [0, M) and actions in [0, A). Return 1, or set an IndexError and return 0. */

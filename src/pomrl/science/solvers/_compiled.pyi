@@ -15,6 +15,7 @@ def plan(
     R: Doubles,
     gammas: Doubles,
     policies: Actions,
+    values: Doubles,
     M: int,
     S: int,
     A: int,
@@ -24,7 +25,10 @@ def plan(
     patience: int,
     /,
 ) -> int:
-    """Fill `policies`; return -1, or the index of a model with more than `patience` changes of its policy."""
+    """Fill `policies`, and `values` if it is not empty.
+
+    Return -1, or the index of a model with more than `patience` changes of its policy at one discount factor.
+    """
 
 def evaluate(
     P: Doubles, R: Doubles, models: Indices, policies: Actions, gammas: Doubles, V: Doubles, k: int, S: int, A: int, /

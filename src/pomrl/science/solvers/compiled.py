@@ -1,7 +1,7 @@
 """The compiled engine (`_compiled.c`): planning and evaluation of small models.
 
-Results are bit-identical to `policy_stacks.PolicyStack` and `evaluation.eliminate`, ten times as fast. The engine is
-built at installation if there is a C compiler.
+Results are bit-identical to `policy_stacks.PolicyStack` and `evaluation.eliminate`, ten times as fast. The engine also
+plans large models with narrow rows. It is built at installation if there is a C compiler.
 """
 
 import hashlib
@@ -51,11 +51,25 @@ def plan(
     `rounding` is `action_ties.ROUNDING_SHARE`. ArithmeticError: a policy changes more than `patience` times at one
     discount factor.
     """
+    return _plan(P, R, gammas, rounding, patience, np.empty(0))
+
+
+def plan_and_evaluate(
+    P: ModelStack, R: RewardStack, gammas: GammaGrid, rounding: float, patience: int
+) -> tuple[Int16[np.ndarray, "M G S"], Float[np.ndarray, "k M G S"]]:
+    """Return the policies of `plan` and their values for `action_ties.signed_and_absolute`."""
+    values = np.empty((1 + action_ties.have_both_signs(R), *gammas.shape, R.shape[1]))
+    return _plan(P, R, gammas, rounding, patience, values), values
+
+
+def _plan(
+    P: ModelStack, R: RewardStack, gammas: GammaGrid, rounding: float, patience: int, values: Float[np.ndarray, "..."]
+) -> Int16[np.ndarray, "M G S"]:
     (M, S, A), G = R.shape, gammas.shape[1]
     policies = np.empty((M, G, S), np.int16)
     P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     sides = 1 + action_ties.have_both_signs(R)
-    stuck_model = _built().plan(P, R, gammas, policies, M, S, A, G, sides, rounding, patience)
+    stuck_model = _built().plan(P, R, gammas, policies, values, M, S, A, G, sides, rounding, patience)
     if stuck_model >= 0:
         raise ArithmeticError(
             f"model {stuck_model}: policy iteration did not converge in {patience} steps at one gamma"

@@ -118,6 +118,25 @@ def _value_by_elimination(
     return eliminate(system, np.empty((S, S, n))).T
 
 
+def grid_values(
+    P: Float[np.ndarray, "S A S"],
+    R: Float[np.ndarray, "k S A"],
+    policies: Int[np.ndarray, "G S"],
+    gammas: Float[np.ndarray, " G"],
+    start: Float[np.ndarray, "G S"],
+) -> Float[np.ndarray, "k G S"]:
+    """Return the values of a large dense model's policies, each at its discount factor, for R and, with k = 2, |R|.
+
+    Iterations begin at `start`.
+    """
+    states, max_checks = np.arange(len(P)), 5 + len(P) // 80  # cheaper than LAPACK
+    values, unsolved = relative_values.evaluate_grid(P, R, policies, gammas, start, max_checks)
+    for g in unsolved.tolist():
+        system = np.eye(len(P)) - gammas[g] * P[states, policies[g]]
+        values[:, g] = solve_dominant(system, R[:, states, policies[g]].T).T
+    return values
+
+
 def action_values(
     P: ModelStack, R: RewardStack, V: Float[np.ndarray, "M G S"], gammas: GammaGrid
 ) -> Float[np.ndarray, "M G S A"]:

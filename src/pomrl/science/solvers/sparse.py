@@ -14,12 +14,16 @@ from jaxtyping import Float, Int
 from scipy.sparse import csr_array, eye_array
 
 from pomrl.science.solvers.action_ties import ROUNDING_SHARE, best_of_better, excess, signed_and_absolute
+from pomrl.science.solvers.relative_values import SWEPT_STATES
 
 SPARSE_STATES = 128
 """Smallest number of states for sparse matrices."""
 
 SPARSE_SHARE = 0.05
 """Largest share of positive transition probabilities for sparse matrices."""
+
+NARROW_ROWS = 64
+"""Largest distance of a successor's index for elimination in C; it needs S w² operations for a distance w."""
 
 MAX_EVALUATIONS = 10_000
 """Evaluations at one discount factor before planning fails; tens are usual."""
@@ -47,6 +51,16 @@ def has_few_successors(P: Float[np.ndarray, "*n S A S"]) -> bool:
     return bool(np.count_nonzero(P) <= SPARSE_SHARE * P.size)
 
 
+def has_narrow_rows(P: Float[np.ndarray, "S A S"]) -> bool:
+    """Return whether a model has few successors, near the diagonal if it is large."""
+    S, A, _ = P.shape
+    is_successor = P.ravel() != 0.0
+    if np.count_nonzero(is_successor) > SPARSE_SHARE * P.size:
+        return False
+    pair, successor = np.divmod(np.flatnonzero(is_successor), S)
+    return S < SWEPT_STATES or bool(np.abs(successor - pair // A).max() <= NARROW_ROWS)
+
+
 def sparse_rows(P: Float[np.ndarray, "S A S"]) -> csr_array:
     """Return the rows as a sparse matrix in the order a S + s."""
     return csr_array(P.transpose(1, 0, 2).reshape(-1, P.shape[-1]))
@@ -65,9 +79,17 @@ def plan(
     Policy iteration starts from the previous policy; ascending discount factors in [0, 1) are fastest. ArithmeticError:
     a policy keeps changing.
     """
+    policies, values = plan_and_evaluate(rows, R, gammas)
+    return policies, values[0]
+
+
+def plan_and_evaluate(
+    rows: csr_array, R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
+) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "k G S"]]:
+    """Return the policies of `plan`, and values for `action_ties.signed_and_absolute`."""
     sides = signed_and_absolute(R)
     solver, rewards = ChainSolver(rows, sides), np.ascontiguousarray(sides.swapaxes(1, 2))
-    policies, values = np.empty((len(gammas), len(R)), np.int16), np.empty((len(gammas), len(R)))
+    policies, values = np.empty((len(gammas), len(R)), np.int16), np.empty((len(sides), len(gammas), len(R)))
     policy, V = R.argmax(1), np.zeros((len(sides), len(R)))
     for g, gamma in enumerate(gammas.tolist()):
         for _ in range(MAX_EVALUATIONS):
@@ -82,7 +104,7 @@ def plan(
             raise ArithmeticError(
                 f"gamma = {gamma}: policy iteration did not converge in {MAX_EVALUATIONS} evaluations"
             )
-        policies[g], values[g] = policy, V[0]
+        policies[g], values[:, g] = policy, V
     return policies, values
 
 
