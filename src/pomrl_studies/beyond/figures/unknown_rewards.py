@@ -1,4 +1,4 @@
-"""Rewards that are not known.
+"""With rewards from own samples, ada-POMRL learns as with known rewards.
 
 The loss at gamma_eval with rewards estimated from five noisy samples of each pair.
 
