@@ -229,6 +229,27 @@ class TestPlots:
         assert drawing.figure.axes[0].get_ylim()[1] < 1.1 * drawing.data["mean"].max() < drawing.data["upper"].max()
 
 
+class TestSeeds:
+    SMALL = ("-m", "T=2", "S=3", "gamma_schedule.gammas=[0.0,0.5]", "estimator=pomrl,ada_pomrl", "runs=4")
+
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_runs_of_several_seeds_are_pooled(self) -> None:
+        call(run, *self.SMALL, "seed=1,2,3")
+        drawing = draw(choose())
+        assert {*drawing.data["n"]} == {12}
+        rows = frame("--against", "estimator=pomrl", "--statistic", "mean")
+        assert rows[["estimator", "runs", "pairs"]].to_numpy().tolist() == [["ada_pomrl", 12, 12], ["pomrl", 12, 12]]
+        losses = pd.concat([stored.table().query("gamma == 0.5") for stored in store.find(estimator="pomrl")])
+        assert rows.query("estimator == 'pomrl'")["mean"].item() == pytest.approx(losses["planning_loss"].mean())
+        assert {*draw(choose(), "seed").data["n"]} == {4}
+
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_methods_with_different_seeds_stay_apart(self) -> None:
+        call(run, *self.SMALL, "seed=1,2")
+        call(run, *self.SMALL, "seed=3", "estimator=pomrl")
+        assert {*frame()["runs"]} == {4}
+
+
 class TestCommonRuns:
     SMALL = ("T=2", "S=3", "gamma_schedule.gammas=[0.0,0.5]")
 

@@ -102,6 +102,8 @@ def draw(
     if x == y:
         raise ValueError(f"x and y must differ, got {y} for both; choose another --x")
     layout = layout or PlotLayout()
+    if "seed" not in (x, *layout.settings()):
+        results = results.with_pooled_seeds(y)
     _check_settings(layout.settings(), results)
     varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     layout = _complete(layout, [key for key in varying if key != x])
