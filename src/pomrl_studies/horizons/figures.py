@@ -20,8 +20,8 @@ METHODS = {
     Look("ada-POMRL, upper-bound γ", "#d55e00", "o"): ("schedules", {"gamma_schedule": "upper_bound"}),
     Look("ada-POMRL, Dong's γ", "#cc79a7", "v"): ("schedules", {"gamma_schedule": "dong"}),
     Look("ada-POMRL, posterior's γ", "#0072b2", "s"): ("posteriors", {"estimator": "ada_pomrl"}),
-    Look("Empirical Bayes, γₑᵥₐₗ", "#e69f00", "^"): ("priors", {"estimator": "empirical_bayes"}),
-    Look("Tied rows, γₑᵥₐₗ", "#4b0092", "*"): ("priors", {"estimator": "tied_rows"}),
+    Look("Empirical Bayes, γ_eval", "#e69f00", "^"): ("priors", {"estimator": "empirical_bayes"}),
+    Look("Tied rows, γ_eval", "#4b0092", "*"): ("priors", {"estimator": "tied_rows"}),
 }
 """The plot style of each method, with the sweep and the settings of its runs."""
 
