@@ -313,6 +313,8 @@ def plot(  # noqa: PLR0913  (which experiments, and how they are drawn)
 ) -> "Figure":
     """Plot stored experiments against tasks, discount factors or a setting.
 
+    Runs of different seeds are pooled, unless `seed` is an axis.
+
     Args:
         x: The horizontal axis: `task` (default), `gamma`, or a setting, such as `sigma`.
         y: A column of stored tables, such as `alpha`, or a metric (default: `planning_loss`).
@@ -353,6 +355,8 @@ def table(  # noqa: PLR0913  (which experiments, and how they are tabulated)
     **settings: Any,
 ) -> "pd.DataFrame":
     """Tabulate mean, interquartile mean and median over runs, with intervals.
+
+    Runs of different seeds are pooled, unless `seed` is an axis.
 
     Args:
         against: The method to subtract in each run, such as `estimator=pomrl`, in columns NAME_difference.
@@ -411,6 +415,8 @@ def tabulate(  # noqa: PLR0913  (the options of `table`)
     """Tabulate selected experiments, as in `table`."""
     if statistic not in (None, *STATISTICS):
         raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}, got {statistic!r}")
+    if "seed" not in (rows, columns):
+        selection = selection.with_pooled_seeds(y)
     if not (rows or columns or best):
         return summarise(selection, y, task, [statistic] if statistic else STATISTICS, read_method(against))
     if best not in (None, "bold"):

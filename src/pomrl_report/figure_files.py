@@ -85,7 +85,8 @@ class Version:
         else:
             panels = {kind: self._table.loc[self._table["band"] == kind, "panel"].unique() for kind in kinds}
             texts = [f"{_BANDS[kind]} ({', '.join(map(str, panels[kind]))})" for kind in kinds]
-        return f"{', '.join(texts)} over {self._table['n'].max():,} runs" if kinds else ""
+        cut = ", cut off where they exceed the axes" if "sd" in kinds else ""
+        return f"{', '.join(texts)} over {self._table['n'].max():,} runs{cut}" if kinds else ""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from tests.support.checks import choose, note, outlines
+from tests.support.checks import choose, note, whiskers
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import RUNS, make_sweeps, with_sweep, with_table
 
@@ -82,17 +82,19 @@ def test_a_table_with_a_run_twice_is_refused(draw, similarity) -> None:
 def test_curves_that_coincide_are_drawn_as_dashes_that_alternate(draw, similarity) -> None:
     oracle = similarity.loc[similarity["estimator"] == "oracle"]
     same_curves = [oracle.assign(estimator=name) for name in ("oracle", "pomrl", "ada_pomrl")]
-    first, second = draw("pomrl_vs_adapomrl", pd.concat(same_curves)).figure.axes[0].lines
+    figure = draw("pomrl_vs_adapomrl", pd.concat(same_curves)).figure
+    first, second = figure.axes[0].lines
     assert (first.get_linestyle(), second.get_linestyle()) == ("-", "--")
+    assert [entry.get_linestyle() for entry in figure.legends[0].legend_handles] == ["-", "--"]
     assert (first.get_markevery(), second.get_markevery()) == ((0, 2), (1, 2))
 
 
 def test_of_many_bands_three_are_drawn_and_the_caption_says_so(drawings) -> None:
     drawing = drawings["omrl_baselines"]
-    assert [len(outlines(ax)) for ax in drawing.figure.axes] == [3, 3, 3]
+    assert [len(whiskers(ax)) for ax in drawing.figure.axes] == [3, 3, 3]
     assert "Bands" not in drawing.figure.get_suptitle()
     assert SHADED_BANDS in " ".join(caption_of(FIGURES["omrl_baselines"].docstring).split())
-    assert [len(outlines(ax)) for ax in drawings["fixed_mean_model"].figure.axes] == [4, 4]
+    assert [len(whiskers(ax)) for ax in drawings["fixed_mean_model"].figure.axes] == [4, 4]
     assert SHADED_BANDS not in FIGURES["fixed_mean_model"].docstring
 
 

@@ -123,6 +123,12 @@ def test_zoom_shows_every_band_and_no_more_than_a_little_else(drawings) -> None:
     assert np.ptp(heights) > 0.8 * (top - bottom)
 
 
+def test_standard_deviations_do_not_flatten_curves(drawings) -> None:
+    drawing = drawings["pomrl_vs_adapomrl"]
+    assert drawing.data["upper"].max() > 1.2 * drawing.data["mean"].max()
+    assert drawing.figure.axes[0].get_ylim()[1] < 1.1 * drawing.data["mean"].max()
+
+
 def test_markers_are_at_the_minima(drawings, tables) -> None:
     ax = drawings["planning_omrl"].figure.axes[1]
     ada = choose(tables["task_similarity"], sigma=0.01, estimator="ada_pomrl")
@@ -137,14 +143,15 @@ def test_gamma_star_and_the_loss_there(drawings, tables) -> None:
     ada = choose(tables["task_similarity"], sigma=0.01, estimator="ada_pomrl")
     best = best_gamma(ada, ["task"])
     assert_drawn(at_best, "Loss at γ*", "task", band(ada.merge(best, on=["task", "gamma"]), ["task"]))
-    assert_drawn(gammas, "Best discount factor γ*", "task", best_gamma_band(ada, ["task"]))
+    bands = best_gamma_band(ada, ["task"])
+    assert_drawn(gammas, "Best discount factor γ*", "task", bands.assign(upper=bands["upper"].clip(upper=1.0)))
 
 
 def test_a_series_without_values_has_no_line() -> None:
     """A method may lack a column, such as the estimate of sigma."""
     nothing = [np.nan, np.nan]
     points = pd.DataFrame({"series": ["a", "a", "b", "b"], "x": [1, 2, 1, 2], "mean": [0.5, 0.4, *nothing]})
-    points = points.assign(lower=np.nan, upper=np.nan, n=5, marker=False)
+    points = points.assign(lower=np.nan, upper=np.nan, band="ci", n=5, marker=False)
     ax = Figure().subplots()
     draw_curves(ax, points, [Look("a", "red"), Look("b", "blue")])
     assert [np.asarray(line.get_ydata()).tolist() for line in ax.lines] == [[0.5, 0.4]]

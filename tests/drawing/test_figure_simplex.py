@@ -19,7 +19,7 @@ def test_insets_show_draws_that_spread_with_sigma(drawings):
         variance = draws.groupby("panel")[["x", "mean"]].var().mean(axis=1)
         np.testing.assert_allclose(variance, np.array(SIGMAS) * 1.5 / 2, rtol=0.3)
         insets = [inset for ax in drawings[name].figure.axes[:3] for inset in ax.child_axes]
-        assert [len(np.asarray(inset.lines[1].get_xdata())) for inset in insets] == [150] * 3
+        assert [len(np.asarray(inset.lines[0].get_xdata())) for inset in insets] == [150] * 3
 
 
 def test_overview_has_tasks_around_their_mean(drawings):

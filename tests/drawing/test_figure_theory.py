@@ -60,10 +60,16 @@ def test_minima_of_the_upper_bound(drawings):
     assert list(printed["x"]) == [0.99, 0.99, 0.99, *corrected["x"][-2:]]
 
 
+def test_with_five_samples_all_bounds_are_vacuous_at_most_discount_factors():
+    assert "five samples, all bounds are vacuous at most" in bounds.vacuous_bounds.docstring
+    for sigma, version in itertools.product(bounds.SIGMAS, bounds.BOUNDS):
+        assert bounds.vacuous_from(np.array([5]), sigma, version) < 0.5
+
+
 def test_mixing_rates(drawings, tables):
     axes = drawings["mixing_rates"].figure.axes
     panels = itertools.product((0.01, 0.047), ("known", "welford", "debiased"))
     for ax, (sigma, similarity) in zip(axes, panels, strict=True):
         settings = {"sigma": sigma, "estimator.similarity": similarity, "estimator.mixing": "mse_optimal"}
         rows = choose(tables["mixing_rates"], **settings, gamma=0.99)
-        assert_drawn(ax, "Optimal rate", "task", band(running_average(rows), ["task"], "y", kind="se"))
+        assert_drawn(ax, "Optimal for known σ", "task", band(running_average(rows), ["task"], "y", kind="se"))

@@ -14,7 +14,7 @@ from tests.support.computed import call, plot, table
 
 from pomrl import store
 from pomrl.commands import plots_and_tables, run
-from pomrl.drawing.plots import draw
+from pomrl.drawing.plots import PlotOptions, draw
 from pomrl.results import intervals
 from pomrl.results.intervals import band
 from pomrl.results.selection import choose
@@ -209,6 +209,45 @@ class TestPlots:
         status, _, err = call(plot, "--x", "gamma", "--against", "gamma_schedule=dong")
         assert status == 1
         assert err.startswith("no selected experiment shares a run and a gamma with gamma_schedule=dong; ")
+
+    def test_axes_name_discount_factor_task_and_similarity(self) -> None:
+        results = choose(where={"S": 4})
+        figure = draw(results, "sigma", options=PlotOptions(tasks="last")).figure
+        assert " ".join(figure.axes[0].get_ylabel().split()) == "Planning loss, γ = 0.99, last task"
+        assert figure.axes[0].get_xlabel() == "σ"
+        assert [ax.get_title(loc="left") for ax in draw(results).figure.axes] == ["σ = 0.01", "σ = 0.02", "σ = 0.03"]
+        against_gamma = draw(results, "gamma").figure.axes[0].get_ylabel()
+        assert " ".join(against_gamma.split()) == "Planning loss, mean over tasks"
+
+    def test_a_plot_names_the_reading(self, empty_outputs: Path) -> None:
+        words = ("reading=printed", "T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
+        assert call(run, *words)[0] == 0
+        assert draw(choose(words)).figure.get_suptitle().startswith("Reading: printed. ")
+
+    def test_standard_deviations_do_not_set_the_axes(self) -> None:
+        drawing = draw(choose(where={"S": 4}), options=PlotOptions("sd"))
+        assert drawing.figure.axes[0].get_ylim()[1] < 1.1 * drawing.data["mean"].max() < drawing.data["upper"].max()
+
+
+class TestSeeds:
+    SMALL = ("-m", "T=2", "S=3", "gamma_schedule.gammas=[0.0,0.5]", "estimator=pomrl,ada_pomrl", "runs=4")
+
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_runs_of_several_seeds_are_pooled(self) -> None:
+        call(run, *self.SMALL, "seed=1,2,3")
+        drawing = draw(choose())
+        assert {*drawing.data["n"]} == {12}
+        rows = frame("--against", "estimator=pomrl", "--statistic", "mean")
+        assert rows[["estimator", "runs", "pairs"]].to_numpy().tolist() == [["ada_pomrl", 12, 12], ["pomrl", 12, 12]]
+        losses = pd.concat([stored.table().query("gamma == 0.5") for stored in store.find(estimator="pomrl")])
+        assert rows.query("estimator == 'pomrl'")["mean"].item() == pytest.approx(losses["planning_loss"].mean())
+        assert {*draw(choose(), "seed").data["n"]} == {4}
+
+    @pytest.mark.usefixtures("empty_outputs")
+    def test_methods_with_different_seeds_stay_apart(self) -> None:
+        call(run, *self.SMALL, "seed=1,2")
+        call(run, *self.SMALL, "seed=3", "estimator=pomrl")
+        assert {*frame()["runs"]} == {4}
 
 
 class TestCommonRuns:

@@ -103,7 +103,7 @@ class TestWhatIsStored:
         assert row["mean"].item() == pytest.approx(found.regret.mean())
         assert api.table()["mean"].item() == pytest.approx(Result.of_experiment(plain, 6).regret.mean())
         assert_array_equal(api.load(S=4, T=2)["planning_loss"], store.load(plain)["planning_loss"])
-        assert api.plot(y="training_loss").axes[0].get_ylabel() == "Training loss"
+        assert api.plot(y="training_loss").axes[0].get_ylabel() == "Training loss, γ = 0.99"
 
     def test_a_schedule_that_chooses_in_hindsight_chooses_by_the_loss(self) -> None:
         compute("metric=value")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.collections import FillBetweenPolyCollection
+from matplotlib.collections import FillBetweenPolyCollection, LineCollection
 from matplotlib.lines import Line2D
 
 from pomrl.drawing.series import Drawing
@@ -26,10 +26,16 @@ def outlines(ax: Axes) -> list[np.ndarray]:
     return [np.asarray(one.get_paths()[0].vertices) for one in found]
 
 
-def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
-    """Check the means of a line and its band, up to rounding.
+def whiskers(ax: Axes) -> list[np.ndarray]:
+    """Return the ends of the whiskers of each curve."""
+    collections = [one for one in ax.collections if isinstance(one, LineCollection)]
+    return [np.concatenate([np.asarray(segment) for segment in one.get_segments()]) for one in collections]
 
-    With more than four curves, only the first, the middle and the last one have bands.
+
+def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
+    """Check the means of a line and its band or whiskers, up to rounding.
+
+    With more than four curves, only the first, the middle and the last one have bands. Whiskers are at some x only.
     """
     drawn = line(ax, label)
     np.testing.assert_array_equal(np.asarray(drawn.get_xdata()), expected[x])
@@ -38,7 +44,8 @@ def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
     if len(labels) > 4 and label not in (labels[0], labels[len(labels) // 2], labels[-1]):
         return
     ends = np.concatenate([expected[[x, "lower"]], expected[[x, "upper"]]])
-    assert any(all(np.isclose(outline, end, rtol=1e-9).all(1).any() for end in ends) for outline in outlines(ax))
+    pairs = [(ends, outline) for outline in outlines(ax)] + [(some, ends) for some in whiskers(ax)]
+    assert any(all(np.isclose(those, end, rtol=1e-9).all(1).any() for end in these) for these, those in pairs)
 
 
 def note(drawing: Drawing) -> str:

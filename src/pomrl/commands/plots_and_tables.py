@@ -86,7 +86,7 @@ def table(
     else:
         optional = [f"{name}{end}" for name in reversed(STATISTICS) for end in (" difference", "")][:-2]
         print_frame(frame, format, optional=[*optional, "pairs", *reversed(selection.keys)])
-        counts = f"{describe_runs(selection.runs)} of {number_of(len(selection.results), 'experiment')}"
+        counts = f"{describe_runs(frame['runs'])} of {number_of(len(frame), 'experiment')}"
         notes = [f"{counts}; {CONFIDENCE_PERCENT} % intervals; iqm is the interquartile mean"]
     for line in (*notes, *selection.notes):
         warn(line)

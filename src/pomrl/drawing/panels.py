@@ -10,9 +10,11 @@ import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 
 from pomrl.drawing.files import picture
@@ -101,7 +103,8 @@ def curves(ax: Axes, data: pd.DataFrame, series: Sequence[Series]) -> None:
 def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
     """Draw means as lines, bands as shades, and marked points as circles.
 
-    The points have the columns series, x, mean, lower, upper, n and marker. `looks` are in the order of the legend.
+    Standard deviations are whiskers, because shades that exceed the means would hide the curves. The points have the
+    columns series, x, mean, lower, upper, band, n and marker. `looks` are in the order of the legend.
     """
     colors = {look.label: look.color for look in looks}
     groups = dict(iter(points.groupby("series", sort=False)))
@@ -115,14 +118,24 @@ def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
     shaded = [look for look in looks if groups[look.label]["lower"].notna().any()]
     if len(shaded) > MAX_BANDS:
         shaded = [shaded[0], shaded[len(shaded) // 2], shaded[-1]]
-    for look in shaded:  # edges distinguish overlapping bands
+    for index, look in enumerate(shaded):
         group = groups[look.label]
-        face, edge = to_rgba(look.color, BAND_OPACITY), to_rgba(look.color, EDGE_OPACITY)
-        ax.fill_between(group["x"], group["lower"], group["upper"], facecolor=face, edgecolor=edge, linewidth=0.5)
+        if (group["band"] == "sd").all():
+            _draw_whiskers(ax, group.iloc[index :: len(shaded)], look.color)  # no two at one x
+        else:  # edges distinguish overlapping bands
+            face, edge = to_rgba(look.color, BAND_OPACITY), to_rgba(look.color, EDGE_OPACITY)
+            ax.fill_between(group["x"], group["lower"], group["upper"], facecolor=face, edgecolor=edge, linewidth=0.5)
     if points["marker"].any():
         circles = {"s": 25, "edgecolor": "black", "linewidth": 1, "zorder": 5, "clip_on": False}
         sns.scatterplot(points[points["marker"]], **tidy, **circles, ax=ax)
     ax.set(xlabel="", ylabel="")
+
+
+def _draw_whiskers(ax: Axes, points: pd.DataFrame, color: str) -> None:
+    """Draw a thin line for each band; the limits of the axes do not depend on it."""
+    ends = points[["x", "lower", "x", "upper"]].to_numpy().reshape(-1, 2, 2)
+    style = {"colors": to_rgba(color, EDGE_OPACITY), "linewidths": 0.7, "zorder": 1.5}
+    ax.add_collection(LineCollection(list(ends), **style), autolim=False)
 
 
 def _style(line: Line2D, look: Look, *, is_mean: bool) -> None:
@@ -135,11 +148,15 @@ def _style(line: Line2D, look: Look, *, is_mean: bool) -> None:
 
 def letter(ax: Axes, panel: str, title: str) -> None:
     """Write letter and title above a panel, wrapped to its width."""
-    spec, width = ax.get_subplotspec(), _root(ax).get_figwidth()
-    room = int(CHARACTERS_PER_INCH * width / (spec.get_gridspec().ncols if spec else 1) - LABELS_CHARACTERS)
     text = (f"({panel}) {title}" if panel else title).replace(" = ", "\u00a0=\u00a0")
-    lines = [textwrap.fill(line, room, break_on_hyphens=False) for line in text.split("\n")]
+    lines = [textwrap.fill(line, room(ax), break_on_hyphens=False) for line in text.split("\n")]
     ax.set_title("\n".join(lines), loc="left")
+
+
+def room(ax: Axes) -> int:
+    """Return the width of a panel in characters."""
+    spec, width = ax.get_subplotspec(), _root(ax).get_figwidth()
+    return int(CHARACTERS_PER_INCH * width / (spec.get_gridspec().ncols if spec else 1) - LABELS_CHARACTERS)
 
 
 def loss_axis(ax: Axes, label: str = LOSS) -> None:
@@ -196,14 +213,27 @@ def finish(
     `series` are all intended series, and `sweeps` their results.
     """
     annotate(figure, data, series, sweeps or {})
-    for ax in figure.axes:
-        for lines in coinciding(ax.lines):
-            _interleave(lines)
+    _dash(figure)
     # Otherwise every new layout would move the panels by a rounding error and change the bytes of the next file.
     if layout := figure.get_layout_engine():
         layout.execute(figure)
     figure.set_layout_engine("none")
     return Drawing(figure, data)
+
+
+def _dash(figure: Figure) -> None:
+    """Dash coinciding curves, and the legend's entry of a curve with dashes in all its panels."""
+    dashed: list[Line2D] = []
+    for ax in figure.axes:
+        for lines in coinciding(ax.lines):
+            _interleave(lines)
+            dashed += lines[1:]
+    solid = {line.get_label() for ax in figure.axes for line in ax.lines if line not in dashed}
+    labels = {line.get_label() for line in dashed} - solid
+    for legend in figure.findobj(Legend):
+        for handle in legend.legend_handles:
+            if isinstance(handle, Line2D) and handle.get_label() in labels:
+                handle.set_linestyle((0.0, (DASH_LENGTH, DASH_LENGTH)))
 
 
 def coinciding(lines: Iterable[Line2D]) -> list[list[Line2D]]:

@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from pomrl.configuration.composed import suggest_key
-from pomrl.drawing.panels import add_shared_legend, blank, draw_curves, finish, grid_of_panels
+from pomrl.configuration.composed import READING, suggest_key
+from pomrl.drawing.panels import add_shared_legend, blank, draw_curves, finish, grid_of_panels, room
 from pomrl.drawing.series import Drawing
 from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
 from pomrl.results.intervals import BAND_NAMES, Kind, band
@@ -29,12 +29,18 @@ GROUPS_WITH_LOOKS = ("estimator", "gamma_schedule", "planner", "agent", "task_di
 AXES = ("task", "gamma")
 """The horizontal axes that are no settings."""
 
+SYMBOLS = {"sigma": "σ", "gamma": "γ", "gamma_eval": "γₑᵥₐₗ", "gamma_0": "γ₀", "alpha": "α", "delta": "δ"}
+"""The symbols of settings in the paper, by the last part of the key."""
+
+Titles = Mapping[str, Mapping[Any, str]]
+"""The titles of panels by setting and value."""
+
 LINE_STYLES = ("-", "--", ":", "-.")
 
 PANEL_HEIGHT_INCHES = 2.1
 
-MAX_LEVEL_NAMES = 5
-"""The largest number of category names side by side below a panel; more are rotated."""
+MAX_NAME_CHARACTERS = 12
+"""The largest length of a line of a category's name below a panel."""
 
 MAX_NOTE_CHARACTERS = 50
 """The largest length of a line above a panel."""
@@ -93,11 +99,13 @@ def draw(
     options, results = options or PlotOptions(), results.with_common_runs()
     if options.kind not in BAND_NAMES:
         raise ValueError(f"band must be one of {', '.join(BAND_NAMES)}, got {options.kind!r}")
-    varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     if x == y:
         raise ValueError(f"x and y must differ, got {y} for both; choose another --x")
     layout = layout or PlotLayout()
+    if "seed" not in (x, *layout.settings()):
+        results = results.with_pooled_seeds(y)
     _check_settings(layout.settings(), results)
+    varying = sorted(results.keys, key=lambda key: not isinstance(results.settings[0].get(key), str))
     layout = _complete(layout, [key for key in varying if key != x])
     axis_columns = [key for key in AXES if key == x]
     frame = _numbers(results, x, y, options.tasks)
@@ -114,10 +122,45 @@ def draw(
     looks = _looks(results, layout.hue) if layout.hue else {}
     x_looks = _looks(results, x) if x in GROUPS_WITH_LOOKS else {}
     levels = {value: x_looks[value].label if x_looks else str(value) for value in _sort(data[x])} if is_text else {}
-    style = _PanelStyle(x, y, layout.hue, options.against, looks, levels)
+    label = _label(results, x, y, options)
+    titles = {key: _labels_of_levels(results, key) for key in (layout.row, layout.col) if key}
+    style = _PanelStyle(x, label, layout.hue, options, looks, levels, is_loss=y == "planning_loss")
     with context():
         runs = describe_runs(data["n"], are_common=results.has_only_common_runs)
-        return _draw_panels(data, style, layout, f"{BAND_NAMES[options.kind]} over {runs}")
+        return _draw_panels(data, style, layout, titles, f"{_reading(results)}{BAND_NAMES[options.kind]} over {runs}")
+
+
+def _label(results: SweepResults, x: str, y: str, options: PlotOptions) -> str:
+    """Return the label of the vertical axis, with method, discount factor and tasks."""
+    number = LABELS.get(y, y.replace("_", " ").capitalize())
+    if options.against:
+        methods = (labels(results, key).get(value, value) for key, value in options.against.items())
+        number = f"{number} minus {', '.join(map(str, methods))}"
+    tasks = {"all": "mean over tasks", "first": "task 1", "last": "last task"}.get(
+        str(options.tasks), f"task {options.tasks}"
+    )
+    has_gamma = x != "gamma" and (y == "planning_loss" or y not in LABELS)  # other columns are of the task
+    places = [*([_gamma(results)] if has_gamma else []), *([tasks] if x != "task" else [])]
+    return ", ".join([number, *places])
+
+
+def _gamma(results: SweepResults) -> str:
+    """Name the discount factor of all numbers."""
+    if any(len(result.gammas) == 1 for result in results.results):
+        return "largest or chosen γ"
+    largest = {result.gammas[-1] for result in results.results}
+    return f"γ = {largest.pop():g}" if len(largest) == 1 else "largest γ"
+
+
+def _reading(results: SweepResults) -> str:
+    """Name the reading of the paper if all experiments have one."""
+    readings = {settings.get(READING) for settings in results.settings}
+    return f"Reading: {readings.pop()}. " if len(readings) == 1 and None not in readings else ""
+
+
+def symbol(key: str) -> str:
+    """Return the symbol of a setting in the paper, or the key."""
+    return SYMBOLS.get(key.rpartition(".")[2], key)
 
 
 def _numbers(results: SweepResults, x: str, y: str, tasks: TaskChoice) -> pd.DataFrame:
@@ -182,14 +225,18 @@ def _looks(results: SweepResults, key: str) -> Mapping[Any, Look]:
     values = _sort(options)
     colors = (shades if all(isinstance(value, int | float) for value in values) else hues)(len(values))
     return {
-        value: Look(f"{key} = {value}", color, MARKERS[i % len(MARKERS)])
+        value: Look(f"{symbol(key)} = {value}", color, MARKERS[i % len(MARKERS)])
         for i, (value, color) in enumerate(zip(values, colors, strict=True))
     }
 
 
 def labels(results: SweepResults, key: str) -> Mapping[Any, str]:
     """Map options of a group to labels; empty for groups without looks."""
-    return {value: look.label for value, look in _looks(results, key).items()} if key in GROUPS_WITH_LOOKS else {}
+    return _labels_of_levels(results, key) if key in GROUPS_WITH_LOOKS else {}
+
+
+def _labels_of_levels(results: SweepResults, key: str) -> Mapping[Any, str]:
+    return {value: look.label for value, look in _looks(results, key).items()}
 
 
 def _sort(values: Any) -> list[Any]:
@@ -199,13 +246,16 @@ def _sort(values: Any) -> list[Any]:
 @dataclass(frozen=True)
 class _PanelStyle:
     x: str
-    y: str
+    label: str
+    """The label of the vertical axis."""
     hue: str | None
-    against: Mapping[str, Any] | None
+    options: PlotOptions
     looks: Mapping[Any, Look]
     """The look of each value of `hue`."""
     levels: Mapping[Any, str]
     """The categories of x and their names; empty for numbers."""
+    is_loss: bool
+    """Whether y is a planning loss, at least 0."""
 
     def draw(self, ax: Axes, rows: pd.DataFrame) -> None:
         looks, labels = [Look("", "#332288", MARKERS[0])], ""
@@ -215,7 +265,7 @@ class _PanelStyle:
                 for i, value in enumerate(_sort(rows[self.hue]))
             ]
             labels = rows[self.hue].map(lambda value: self.looks[value].label)
-        points = rows.rename(columns={self.x: "x"}).assign(series=labels, marker=False)
+        points = rows.rename(columns={self.x: "x"}).assign(series=labels, band=self.options.kind, marker=False)
         if self.levels:
             self._draw_bars(ax, points, looks)
         else:
@@ -235,23 +285,24 @@ class _PanelStyle:
             ax.errorbar(x, bars["mean"], ends, linestyle="", capsize=2, linewidth=1, **style)
 
     def finish(self, ax: Axes) -> None:
-        number = LABELS.get(self.y, self.y.replace("_", " ").capitalize())
-        if self.against:
-            number = f"{number} minus {', '.join(map(str, self.against.values()))}"
+        if self.options.against:
             ax.axhline(0.0, color="0.3", linewidth=0.7, zorder=1)
-        elif self.y == "planning_loss":
+        elif self.is_loss:
             ax.set_ylim(bottom=0.0)
-        ax.set(xlabel=LABELS.get(self.x, self.x), ylabel=textwrap.fill(number, 26))
+        ax.set(xlabel=LABELS.get(self.x, symbol(self.x)), ylabel=textwrap.fill(self.label, 26))
         if names := list(self.levels.values()):
-            turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if len(names) > MAX_LEVEL_NAMES else {}
-            ax.set_xticks(range(len(names)), [textwrap.fill(name, 12) for name in names], **turned)
+            wrapped = [textwrap.fill(name, MAX_NAME_CHARACTERS) for name in names]
+            longest = max(len(line) for name in wrapped for line in name.splitlines())
+            is_wide = len(names) * (longest + 1) > room(ax)
+            turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if is_wide else {}
+            ax.set_xticks(range(len(names)), wrapped, **turned)
             ax.set_xlim(-0.5, len(names) - 0.5)
         elif self.x == "task":
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.label_outer()
 
 
-def _draw_panels(data: pd.DataFrame, style: _PanelStyle, layout: PlotLayout, note: str) -> Drawing:
+def _draw_panels(data: pd.DataFrame, style: _PanelStyle, layout: PlotLayout, titles: Titles, note: str) -> Drawing:
     rows, cols = (_sort(data[key]) if key else [None] for key in (layout.row, layout.col))
     figure = blank(COLUMN_WIDTH if len(cols) == 1 else TEXT_WIDTH, PANEL_HEIGHT_INCHES * len(rows) + 0.3)
     panels = grid_of_panels(figure, len(rows), len(cols), share_y=True)
@@ -262,7 +313,7 @@ def _draw_panels(data: pd.DataFrame, style: _PanelStyle, layout: PlotLayout, not
             points = points.loc[[cell == value for cell in points[key]]]
         if not points.empty:
             style.draw(panels[i][j], points)
-        panels[i][j].set_title("\n".join(f"{key} = {value}" for key, value in settings.items()), loc="left")
+        panels[i][j].set_title("\n".join(titles[key][value] for key, value in settings.items()), loc="left")
     axes = [ax for row in panels for ax in row]
     for ax in axes:
         style.finish(ax)

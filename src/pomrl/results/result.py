@@ -1,6 +1,6 @@
 """Read the results of an experiment by run, task and gamma."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -94,6 +94,14 @@ class Result:
         if runs and isinstance(schedule, Hindsight):
             columns = _arrays(in_hindsight(stored.table(runs), schedule))
         return Result(columns, stored=stored, experiment=experiment, **fields)
+
+    @staticmethod
+    def pooled(results: Sequence["Result"], names: Collection[str]) -> "Result":
+        """Join the runs of experiments with different seeds, for these columns."""
+        present = [name for name in results[0].columns if name in names]
+        columns = {name: np.concatenate([result.columns[name] for result in results]) for name in present}
+        settings = {key: value for key, value in results[0].settings.items() if key != "seed"}
+        return Result(columns, settings, results[0].stored)
 
     @staticmethod
     def of_experiment(experiment: Experiment, runs: int) -> "Result":

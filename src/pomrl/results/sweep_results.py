@@ -13,7 +13,7 @@ from pomrl.configuration.composed import METHOD_GROUPS, number_of, unknown_key
 from pomrl.configuration.sweeps import Setting
 from pomrl.results.result import NotInSweepError, Result
 from pomrl.science.gamma_star import HindsightChoice
-from pomrl.science.stored_columns import SCHEMA
+from pomrl.science.stored_columns import MEASURED, SCHEMA
 from pomrl.store import StoredExperiment, StoreError
 from pomrl.store.derived import Simulation
 
@@ -88,6 +88,28 @@ class SweepResults:
         pairs = zip(self.results, n_runs, strict=True)
         results = [result if result.runs == runs else result.first_runs(runs) for result, runs in pairs]
         return replace(self, results=results, has_only_common_runs=True)
+
+    def with_pooled_seeds(self, value: str) -> "SweepResults":
+        """Join the runs of experiments with different seeds and otherwise equal settings.
+
+        Nothing changes unless all have the same seeds and runs, because other runs could not be paired. The results
+        have the column or metric `value`.
+        """
+        if "seed" not in self.keys:
+            return self
+        column, groups = self.keys.index("seed"), dict[str, list[int]]()
+        rests = [(*values[:column], *values[column + 1 :]) for values in self.values]
+        for row, rest in enumerate(rests):
+            groups.setdefault(repr(rest), []).append(row)
+        if len({tuple((self.values[row][column], self.runs[row]) for row in rows) for rows in groups.values()}) > 1:
+            return self
+        names = {value, MEASURED, "gamma"}
+        return replace(
+            self,
+            keys=(*self.keys[:column], *self.keys[column + 1 :]),
+            values=[rests[rows[0]] for rows in groups.values()],
+            results=[Result.pooled([self.results[row] for row in rows], names) for rows in groups.values()],
+        )
 
     def at(self, **settings: Any) -> Result:
         """Return the result with these settings; NotInSweepError if missing."""

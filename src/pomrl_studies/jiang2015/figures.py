@@ -67,7 +67,7 @@ def _by_number(view: View) -> View:
 POLICIES = of_values("guidance_policies", "m", LOOKS, view=in_task(1))
 
 CHOICES = [
-    Series(Look("γ_eval", "#d55e00", "D"), "guidance", {}, _by_number(at_largest_gamma)),
+    Series(Look("γₑᵥₐₗ", "#d55e00", "D"), "guidance", {}, _by_number(at_largest_gamma)),
     Series(Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _by_number(at_largest_gamma)),
     Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _by_number(best_fixed)),
 ]

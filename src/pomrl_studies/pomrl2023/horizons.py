@@ -31,6 +31,5 @@ class HorizonPanel(Panel):
                 yield series.points(best, "task", name)
 
     def draw(self, ax: Axes, data: pd.DataFrame) -> None:
-        super().draw(ax, data)
-        # gamma* is at most 1, but its band may exceed 1.
-        ax.set_ylim(top=max(1.05, ax.get_ylim()[1]))
+        super().draw(ax, data.assign(upper=data["upper"].clip(upper=1.0)))  # gamma* is at most 1
+        ax.set_ylim(top=1.05)

@@ -35,8 +35,7 @@ def points(series: Series, rows: Float[np.ndarray, "draws 3"]) -> pd.DataFrame:
 
 def draw(ax: Axes, data: pd.DataFrame, series: Sequence[Series], *, names: bool = True) -> None:
     """Draw series into a panel, by default with state names."""
-    outline = CORNERS[[0, 1, 2, 0]]
-    ax.plot(outline[:, 0], outline[:, 1], color="0.5", linewidth=0.7, label="_simplex")
+    ax.fill(*CORNERS.T, facecolor="white", edgecolor="0.5", linewidth=0.7)  # an inset covers whiskers
     for marks in series:
         rows = marks.of(data)
         style = {"marker": marks.look.marker, "color": marks.look.color, "markersize": marks.look.size}

@@ -1,4 +1,4 @@
-"""Models that people know.
+"""Meta-learning does not help in every family of models.
 
 The planning loss in each task, with a latent that differs from task to task.
 

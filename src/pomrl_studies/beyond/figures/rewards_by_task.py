@@ -22,7 +22,9 @@ def _average(rows: pd.DataFrame) -> pd.DataFrame:
 def _panel(gamma_eval: float, *, differ: bool) -> Panel:
     setting = {"task_distribution.prices_differ": differ, "gamma_eval": gamma_eval}
     series = of_estimators("rewards_by_task", setting, LEARNERS, _average)
-    return Panel(f"{REWARDS[differ]}, γ_eval = {gamma_eval:g}", series, "gamma", "se", label=AVERAGE_LOSS)
+    return Panel(f"{REWARDS[differ]}, γₑᵥₐₗ = {gamma_eval:g}", series, "gamma", "se", label=AVERAGE_LOSS)
 
 
-FIGURE = PanelGrid([[_panel(gamma_eval, differ=differ) for differ in REWARDS] for gamma_eval in (0.95, 0.99)])
+ROWS = [[_panel(gamma_eval, differ=differ) for differ in REWARDS] for gamma_eval in (0.95, 0.99)]
+
+FIGURE = PanelGrid(ROWS, share_y=False)

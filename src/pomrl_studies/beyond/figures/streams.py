@@ -1,4 +1,4 @@
-"""Tasks whose mean model changes.
+"""Learned forgetting helps where the mean model changes, and costs little elsewhere.
 
 The loss at gamma_eval where the mean model of tasks stays, drifts, switches once, or is one of three in turn.
 

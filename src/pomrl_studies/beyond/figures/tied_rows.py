@@ -1,4 +1,4 @@
-"""Rows that move together.
+"""Tied rows are no worse than ada-POMRL in any family.
 
 The planning loss in each task, with a learner that detects tied rows.
 

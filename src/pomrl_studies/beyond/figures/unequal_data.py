@@ -1,4 +1,4 @@
-"""Unequal numbers of transitions.
+"""Each pair's own number of transitions beats the mean number.
 
 The loss where numbers of transitions differ between pairs and between tasks, for three uses of these numbers.
 

@@ -1,4 +1,4 @@
-"""Rewards that are not known.
+"""With rewards from own samples, meta-learning still gains.
 
 The loss at gamma_eval with rewards estimated from five noisy samples of each pair.
 
@@ -14,7 +14,7 @@ REWARD_MODELS = {
     "known": Look("known", "black", "X", ":"),
     "own": Look("own samples", "#d55e00", "D"),
     "pooled": Look("all tasks", "#de8f05", "v"),
-    "shrunk": Look("posterior mean", "#0173b2", "s"),
+    "shrunk": Look("posterior mean", "#0173b2", "s", "--", size=3.0),
 }
 """Plot styles of the estimators of rewards."""
 

@@ -104,7 +104,7 @@ def _draw_savings(ax: Axes, data: pd.DataFrame) -> None:
     ax.axhline(0.0, color="black", linewidth=0.5)
     ax.set_xscale("log")
     ax.set_xticks([1, 10, 100], ["1", "10", "100"])
-    ax.set_xlabel("Loss at γ_eval, % of no meta-learning")
+    ax.set_xlabel("Loss at γₑᵥₐₗ, % of no meta-learning")
     ax.set_ylabel("Saved by the best γ, %")
     panels.letter(ax, "a", "Better priors save less by a shorter horizon")
 

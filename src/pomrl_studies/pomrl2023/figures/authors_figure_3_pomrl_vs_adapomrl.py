@@ -1,4 +1,4 @@
-"""Figure 3, as the authors computed it: Known and estimated similarity.
+"""Figure 3, as the authors computed it: POMRL and ada-POMRL lose less in the last task than in the first.
 
 The loss of POMRL and ada-POMRL in each task when planning with gamma_eval.
 

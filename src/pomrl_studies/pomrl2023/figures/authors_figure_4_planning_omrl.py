@@ -1,4 +1,4 @@
-"""Figure 4, as the authors computed it: Planning with online meta-learning.
+"""Figure 4, as the authors computed it: Over tasks, ada-POMRL's loss falls, and the best γ grows.
 
 Planning with online meta-learning, at two similarities of the tasks.
 

@@ -1,4 +1,4 @@
-"""Figure 6, as the authors computed it: Schedules of the discount factor.
+"""Figure 6, as the authors computed it: Every schedule of γ beats the constant.
 
 The average loss of ada-POMRL in tasks 1 to t under the gamma schedules.
 

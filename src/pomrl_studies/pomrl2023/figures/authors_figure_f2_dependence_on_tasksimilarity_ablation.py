@@ -1,4 +1,4 @@
-"""Figure F2, as the authors would compute it: Similarity, with aggregation.
+"""Figure F2, as the authors would compute it: Aggregating fails where tasks are loosely related.
 
 The loss in each task with aggregating, at three similarities.
 

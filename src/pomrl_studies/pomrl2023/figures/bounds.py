@@ -60,7 +60,7 @@ TRIVIAL = 100.0
 
 @figure()
 def upper_bound(_: StoredSweeps) -> Drawing:
-    """The upper bound and its minimum.
+    """The printed formula misses the minimum of the upper bound.
 
     The upper bound U(gamma) of Sec. 6.2 for several values of the uncertainty C, and its minimum by Proposition 1 (E1).
 
@@ -102,7 +102,7 @@ TASKS = 15
 
 @figure()
 def vacuous_bounds(_: StoredSweeps) -> Drawing:
-    """The smallest discount factors with vacuous bounds.
+    """With the paper's five samples, all bounds are vacuous at most discount factors.
 
     Each curve shows the smallest gamma at which a bound on the average regret is vacuous, against the samples m.
 
@@ -165,18 +165,22 @@ SERIES = series_of(PANELS)
 
 @figure(series=SERIES)
 def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
-    """Measured regret and its bounds.
+    """The average regret does not vanish, and its bounds are far above it.
 
     The measured average regret of POMRL(sigma), and the bounds on it.
 
-    Panels (a) to (c) show the regret against the number of tasks T at gamma = 0.9 and m = 100,000; upper axes show the
-    bounds alone. Tasks are uniform in a ball with the standard deviation sigma. Panels (d) to (f) show it against gamma
-    for pairs of m and T, at the smallest positive sigma.
+    Panels (a) to (c) show the regret against the number of tasks T at gamma = 0.9 and m = 100,000. Upper axes show the
+    bounds alone, each on its own scale. Tasks are uniform in a ball with the standard deviation sigma. Panels (d) to
+    (f) show it against gamma for pairs of m and T, at the smallest positive sigma.
     """
     bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
     data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)
     figure = panels.blank(TEXT_WIDTH, 5.2)
-    upper, lower, below = panels.grid_of_panels(figure, 3, 3, share_y=True, heights=[0.55, 1.0, 1.4])
+    upper, lower, below = panels.grid_of_panels(figure, 3, 3, heights=[0.8, 0.8, 1.4])
+    for first, *others in (lower, below):
+        for ax in others:
+            ax.sharey(first)
+            ax.tick_params(labelleft=False)
     _draw_against_T(upper, lower, data)
     _draw_against_gamma(below, data)
     panels.add_shared_legend(figure, [*below, *lower])
@@ -194,7 +198,7 @@ def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataF
         bottom.set_xlabel("Number of tasks T")
         panels.letter(top, panel.letter, panel.title)
     points = data[data["panel"].isin(AGAINST_T.keys())]
-    upper[0].set(ylabel="Bounds", ylim=(0.0, 1.1 * points["mean"].max()))
+    upper[0].set_ylabel("Bounds")
     lower[0].set(ylabel="Average regret", ylim=(0.0, 1.1 * points.loc[points["n"] > 0, ["mean", "upper"]].max().max()))
 
 

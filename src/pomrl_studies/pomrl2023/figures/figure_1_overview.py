@@ -19,8 +19,8 @@ TASKS = Series(Look("Task models P₁ ... P₁₅", "#4477AA", "o", "", size=3.5
 MEAN_MODEL = Series(Look("Their mean Pₒ", "black", "*", "", size=8.0), panel="a")
 TASK = Series(Look(f"Task Pₜ, t = {PANEL_TASK}", "#4477AA", "o", "", size=5.0), panel="b")
 BATCH = Series(Look(f"Its batch of m = {DIRICHLET.m}", look("without_meta").color, "D", "", size=4.5), panel="b")
-PRIOR = Series(Look("Prior: the batches' mean", "black", "*", "", size=7.0), panel="b")
-ESTIMATE = Series(Look("Estimate P̂ₜ", look("pomrl").color, "^", "", size=4.5), panel="b")
+PRIOR = Series(Look("Prior: the batches' mean", "black", "*", "", size=4.5), panel="b")
+ESTIMATE = Series(Look("Estimate P̂ₜ", look("pomrl").color, "^", "", size=9.0), panel="b")
 ERROR = Series(Look("Error of P̂ₜ", look("pomrl").color, "^"), panel="c")
 BATCH_ERROR = Series(Look("Error of the batch", look("without_meta").color, "D"), panel="c")
 HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", "#444444", "s", ":"), panel="d")
@@ -28,7 +28,7 @@ HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", "#444444", "s", ":"), panel="d"
 
 @figure(simulations=[RELATED_TASKS])
 def overview(sweeps: StoredSweeps) -> Drawing:
-    """Figure 1, redrawn with real draws: The idea.
+    """Figure 1, redrawn with real draws: With more tasks, errors fall and horizons grow.
 
     Related tasks, the estimate of one task, and the gains over tasks.
 
@@ -42,7 +42,7 @@ def overview(sweeps: StoredSweeps) -> Drawing:
     axes = figure.subplot_mosaic([["a", "b", "c"], ["a", "b", "d"]])
     a, b, c, d = axes.values()
     simplex.draw(a, data, [TASKS, MEAN_MODEL])
-    simplex.draw(b, data, [TASK, BATCH, PRIOR, ESTIMATE])
+    simplex.draw(b, data, [TASK, BATCH, ESTIMATE, PRIOR])  # the prior is close to the estimate, and above it
     _connect(b, data)
     _draw_gains(c, data, [ERROR, BATCH_ERROR], "Model error")
     _draw_gains(d, data, [HORIZON], HORIZON.look.label)

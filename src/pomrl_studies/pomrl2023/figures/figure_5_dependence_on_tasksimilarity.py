@@ -20,7 +20,7 @@ SERIES = [*PER_TASK.series, *series_of(AGAINST_GAMMA)]
 
 @figure(series=SERIES)
 def dependence_on_tasksimilarity(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
-    """Figure 5: How much similarity matters.
+    """Figure 5: Meta-learning gains at every similarity, and most where tasks are similar.
 
     The loss in each task, and the loss of ada-POMRL against gamma, at three task similarities sigma.
 

@@ -54,7 +54,7 @@ UPPER_BOUND = Panel("Upper bound", [schedule_series("pomrl", "fixed"), *OFFSETS]
 
 @figure()
 def gamma_schedules() -> PanelGrid:
-    """Figure 6: Schedules of the discount factor.
+    """Figure 6: No schedule beats the best γ of each task.
 
     The loss of POMRL in each task under the gamma schedules.
 

@@ -12,7 +12,7 @@ TASKS = Series(Look("Task models", "#4477AA", ".", "", size=2.0))
 
 @figure()
 def dirichlet_task_dist(_: StoredSweeps) -> Drawing:
-    """Figure F1: Draws of tasks.
+    """Figure F1: Dir(15, 15, 15) does not have the stated similarity.
 
     Draws of tasks from Dir(15, 15, 15) on the simplex of three states.
 

@@ -1,4 +1,4 @@
-"""Figure F3: Few or many samples and tasks.
+"""Figure F3: Meta-learning gains most with few samples and many tasks.
 
 The average loss of ada-POMRL against gamma for three pairs of m and T.
 

@@ -1,4 +1,4 @@
-"""Figure F4: Loss against γ, task by task.
+"""Figure F4: With meta-learning, the best γ is larger.
 
 The loss against gamma in several tasks t for three methods, at sigma = 0.01.
 

@@ -1,4 +1,4 @@
-"""Figure F5: More states.
+"""Figure F5: With more states, too, meta-learning gains most with few samples and many tasks.
 
 The average loss of ada-POMRL against gamma for pairs of m and T, with 20 and with 30 states.
 

@@ -9,9 +9,9 @@ in the similarity given to the rate: the true one, Welford's estimate, or the de
 from pomrl.figures import RUNNING_AVERAGE, Look, Panel, PanelGrid, at_largest_gamma, of_values, running_average
 
 MIXING = {
-    "paper": Look("Paper's rate", "#a02020", "X"),
+    "paper": Look("Paper's rate", "#a02020", "X", size=6.5),
     "mse_bound": Look("Minimum of the bound", "#999933", "s"),
-    "mse_optimal": Look("Optimal rate", "black", "o"),
+    "mse_optimal": Look("Optimal for known σ", "black", "o", ":", size=3.0),
 }
 SIMILARITY = {"known": "true similarity", "welford": "Welford's estimate", "debiased": "debiased estimate"}
 

@@ -28,7 +28,7 @@ PANELS = dict(zip("abc", PRIORS, strict=True))
 
 @figure(simulations=SIMULATIONS)
 def squared_error(sweeps: StoredSweeps) -> Drawing:
-    """Squared error against the mixing rate.
+    """The paper's mixing rate does not minimise the mean squared error.
 
     The mean squared error of an estimate against the weight alpha of its prior, for Dirichlet tasks (E4).
 
