@@ -66,17 +66,17 @@ def test_it_works_inside_an_event_loop() -> None:
 def test_find_is_a_frame_that_is_empty_where_nothing_matches() -> None:
     assert len(pomrl.find(sigma=0.01)) == 0
     table = pomrl.run(sigma=0.01, tag="mine", **SMALL)
-    found = pomrl.find(sigma=0.01)
-    assert found.index.tolist() == [table.attrs["signature"]]
-    assert found[["runs", "tags", "estimator", "T"]].to_numpy().tolist() == [[3, "mine", "ada_pomrl", 2]]
-    pd.testing.assert_frame_equal(pomrl.load(found.index[0]), table)
+    actual = pomrl.find(sigma=0.01)
+    assert actual.index.tolist() == [table.attrs["signature"]]
+    assert actual[["runs", "tags", "estimator", "T"]].to_numpy().tolist() == [[3, "mine", "ada_pomrl", 2]]
+    pd.testing.assert_frame_equal(pomrl.load(actual.index[0]), table)
 
 
 def test_frames_say_what_they_are_of_and_are_of_one_gamma_where_one_is_asked_for() -> None:
-    table, chosen = pomrl.run(**SMALL), pomrl.run(gamma=0.99, **SMALL)
-    assert (len(table.attrs["gammas"]), chosen.attrs["gammas"]) == (21, [0.99])
+    table, selected = pomrl.run(**SMALL), pomrl.run(gamma=0.99, **SMALL)
+    assert (len(table.attrs["gammas"]), selected.attrs["gammas"]) == (21, [0.99])
     assert table.attrs["settings"]["estimator"] == "ada_pomrl"
-    pd.testing.assert_frame_equal(chosen, table[table["gamma"] == 0.99].reset_index(drop=True))
+    pd.testing.assert_frame_equal(selected, table[table["gamma"] == 0.99].reset_index(drop=True))
     with pytest.raises(
         ConfigError, match=r"^gamma must be one of the planned discount factors \(0, 0\.05, .*\), got 0\.42$"
     ):

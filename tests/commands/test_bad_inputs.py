@@ -69,28 +69,28 @@ def test_a_bad_input_ends_with_a_line(name: str, here: Path, monkeypatch: pytest
     monkeypatch.setattr(sys, "path", [str(here), *sys.path])
     command, *arguments = words.split(" ")
     importlib.invalidate_caches()
-    status, _, said = call(command, *arguments)
+    status, _, err = call(command, *arguments)
     assert status in (1, 2)
-    lines = said.splitlines()
-    assert 1 <= len(lines) <= 2, said
+    lines = err.splitlines()
+    assert 1 <= len(lines) <= 2, err
     assert lines[-1].strip()
-    assert not said.startswith("Traceback")
+    assert not err.startswith("Traceback")
     assert not (here / "outputs" / "runs").exists()
 
 
 @pytest.mark.parametrize("words", [("plot",), ("table",), ("plot", "sigma=0.01"), ("table", "tag=first")])
 def test_an_unknown_column_is_named_with_the_known_ones(words: tuple[str, ...], here: Path) -> None:
-    status, _, said = call(*words, "--y", "nonsense")
+    status, _, err = call(*words, "--y", "nonsense")
     columns = "gamma, planning_loss, alpha, sigma_hat, model_error, distinct_policies, training_loss, value"
-    assert (status, said) == (1, f"unknown column 'nonsense'; available: {columns}\n")
+    assert (status, err) == (1, f"unknown column 'nonsense'; available: {columns}\n")
     assert "no stored runs" in call(*words, "--y", "value")[2]
 
 
 def test_an_unknown_study_is_not_exported(here: Path) -> None:
-    status, _, said = call("export", "out.zip", "nostudy")
-    assert (status, said.count("\n")) == (1, 1)
-    assert "nostudy" in said
-    assert "study" in said.replace("nostudy", "")
+    status, _, err = call("export", "out.zip", "nostudy")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "nostudy" in err
+    assert "study" in err.replace("nostudy", "")
     assert "signature" in call("export", "out.zip", "abc123")[2]
 
 

@@ -106,8 +106,8 @@ CALLBACK = "+hydra.callbacks.{0}._target_=hydra.experimental.callbacks.{0}"
 class TestFlags:
     @pytest.mark.parametrize("words", [(), ("-m", "sigma=0.01,0.02")])
     def test_callbacks_are_called_and_a_pickled_job_is_run_again(self, words: tuple[str, ...], here: Path) -> None:
-        status, lines, said = command(*words, *SMALL, CALLBACK.format("PickleJobInfoCallback"))
-        assert status == 0, said
+        status, lines, err = command(*words, *SMALL, CALLBACK.format("PickleJobInfoCallback"))
+        assert status == 0, err
         pickles = sorted((here / "outputs" / "hydra").rglob("config.pickle"))
         assert len(pickles) == len(folders(lines))
         with pytest.warns(UserWarning, match="rerun"):
@@ -117,8 +117,8 @@ class TestFlags:
     def test_another_primary_configuration_and_another_folder_can_be_named(self, here: Path) -> None:
         (here / "conf").mkdir()
         (here / "conf" / "mine.yaml").write_text("defaults: [config, _self_]\nsigma: 0.02\nT: 2\nruns: 3\n")
-        _, lines, said = command("--config-dir", "conf", "-cn", "mine")
-        assert lines == command(*SMALL, "sigma=0.02")[1], said
+        _, lines, err = command("--config-dir", "conf", "-cn", "mine")
+        assert lines == command(*SMALL, "sigma=0.02")[1], err
         sweep = command("-m", "--config-dir", "conf", "-cn", "mine", "sigma=0.02,0.03")[1]
         assert folders(sweep)[0] == lines[-1]
         folder = ROOT / "conf"
@@ -137,8 +137,8 @@ class TestFlags:
         "words", [("--info", "estimator=pomrl"), ("estimator=pomrl", "T=3", "-cn", "config", "--info"), ("-i",)]
     )
     def test_a_plain_info_lists_options_sweeps_and_keys(self, words: tuple[str, ...]) -> None:
-        status, lines, said = command(*words)
-        assert status == 0, said
+        status, lines, err = command(*words)
+        assert status == 0, err
         listed = {line.partition(": ")[0]: line.partition(": ")[2].split(", ") for line in lines}
         assert {*listed["estimator"]} == {path.stem for path in PUBLISHED.options("estimator")}
         sweeps = {f"{study.name}/{name}" for study in shipped_studies() for name in study.sweeps}
@@ -149,8 +149,8 @@ class TestFlags:
 
     @pytest.mark.parametrize("words", [("--info", "config"), ("--info=config",), ("-i", "config", "T=3")])
     def test_an_info_with_a_word_is_hydras(self, words: tuple[str, ...]) -> None:
-        status, lines, said = command(*words)
-        assert status == 0, said
+        status, lines, err = command(*words)
+        assert status == 0, err
         assert "Config" in lines
         assert "Options of groups" not in "".join(lines)
 
@@ -173,8 +173,8 @@ class TestSweeps:
         ],
     )
     def test_axes_are_those_of_hydras_grammar(self, axis: str, values: list[object], here: Path) -> None:
-        status, lines, said = command("-m", axis, "runs=1", "dry_run=true")
-        assert (status, len(lines)) == (0, len(values)), said
+        status, lines, err = command("-m", axis, "runs=1", "dry_run=true")
+        assert (status, len(lines)) == (0, len(values)), err
         configurations = sorted(hydra_folder(here).glob("*/.hydra/config.yaml"))
         key = axis.partition("=")[0]
         if key != "estimator":
@@ -213,9 +213,9 @@ class TestLaunchers:
         assert len([*(here / "other" / "hydra").glob("*/*/[01]/.hydra/config.yaml")]) == 2
 
     def test_a_job_that_fails_in_another_launcher_is_one_line(self) -> None:
-        status, _, said = command("-m", "sigma=0.01,-1", *SMALL, "hydra/launcher=basic")
-        assert (status, said.splitlines()[-1]) == (1, "sigma=-1: Input should be greater than or equal to 0")
-        assert "Traceback" not in said
+        status, _, err = command("-m", "sigma=0.01,-1", *SMALL, "hydra/launcher=basic")
+        assert (status, err.splitlines()[-1]) == (1, "sigma=-1: Input should be greater than or equal to 0")
+        assert "Traceback" not in err
 
 
 @pytest.mark.slow
@@ -226,12 +226,12 @@ def test_optuna_finds_what_a_grid_finds(here: Path) -> None:
         *words, "hydra/sweeper=optuna", "hydra.sweeper.n_trials=20", "hydra.sweeper.sampler.seed=1",
         "estimator.start_deviation=interval(0.01,1)",
     )  # fmt: skip
-    found = yaml.safe_load(next((here / "outputs" / "hydra").rglob("optimization_results.yaml")).read_text())
+    actual = yaml.safe_load(next((here / "outputs" / "hydra").rglob("optimization_results.yaml")).read_text())
     losses = pomrl.sweep(T=3, runs=20, seed=7, estimator__start_deviation=grid)
     losses = losses[losses["gamma"] == 0.99]
     of_grid = losses.groupby("estimator.start_deviation", observed=True)["planning_loss"].mean()
-    assert 0.01 <= found["best_params"]["estimator.start_deviation"] <= 1
-    assert found["best_value"] <= of_grid.min() + 0.05 * (of_grid.max() - of_grid.min())
+    assert 0.01 <= actual["best_params"]["estimator.start_deviation"] <= 1
+    assert actual["best_value"] <= of_grid.min() + 0.05 * (of_grid.max() - of_grid.min())
 
 
 def test_a_copy_of_the_configuration_is_a_configuration_of_ours(here: Path) -> None:

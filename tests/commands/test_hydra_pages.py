@@ -240,19 +240,19 @@ class TestCallbacks:
 
     @pytest.mark.parametrize("how", [(), BASIC])
     def test_a_failed_job_ends_as_failed(self, how: tuple[str, ...]) -> None:
-        status, _, said = command("-m", *SMALL, FAILING, RECORDED.format("a"), *how)
-        assert status == 1, said
+        status, _, err = command("-m", *SMALL, FAILING, RECORDED.format("a"), *how)
+        assert status == 1, err
         assert [event["status"] for event in events(Path()) if event["event"] == "job end"] == ["COMPLETED", "FAILED"]
 
     def test_a_failed_run_ends_as_failed(self) -> None:
-        status, _, said = command(*SMALL, "estimator=action_prior", RECORDED.format("a"))
-        assert status == 1, said
+        status, _, err = command(*SMALL, "estimator=action_prior", RECORDED.format("a"))
+        assert status == 1, err
         assert [event["status"] for event in events(Path()) if event["event"] == "job end"] == ["FAILED"]
 
     @pytest.mark.parametrize("how", [(), BASIC])
     def test_the_log_of_returned_values_has_failures(self, how: tuple[str, ...]) -> None:
-        status, lines, said = command("-m", *SMALL, FAILING, LOGGED, *LOGS, *how)
-        assert status == 1, said
+        status, lines, err = command("-m", *SMALL, FAILING, LOGGED, *LOGS, *how)
+        assert status == 1, err
         assert len(without_time(lines, "Succeeded with return value: ")) == 1
         assert len(without_time(lines, "LogJobReturnCallback][ERROR]")) == 1
 

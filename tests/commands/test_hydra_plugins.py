@@ -26,9 +26,9 @@ class TestOptuna:
 
     @pytest.mark.parametrize("how", [(), ("hydra/launcher=basic",), ("hydra/hydra_logging=default",)])
     def test_a_search_shows_its_trials_and_best_parameters(self, how: tuple[str, ...]) -> None:
-        status, lines, said = command("-m", *SMALL, *SEARCH, SEARCHED, *how)
-        assert status == 0, said
-        shown = "\n".join([*lines, said])
+        status, lines, err = command("-m", *SMALL, *SEARCH, SEARCHED, *how)
+        assert status == 0, err
+        shown = "\n".join([*lines, err])
         for text in (
             "\t#0 : estimator.start_deviation=",
             "\t#1 : estimator.start_deviation=",
@@ -47,14 +47,14 @@ class TestOptuna:
     )
     def test_search_spaces_are_those_of_the_page(self, words: tuple[str, ...], kinds: tuple[type, type]) -> None:
         succeed("-m", *SMALL, *SEARCH, *words, "hydra.sweep.dir=sweep")
-        found = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
-        assert tuple(map(type, found["best_params"].values())) == kinds
-        assert isinstance(found["best_value"], float)
+        actual = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
+        assert tuple(map(type, actual["best_params"].values())) == kinds
+        assert isinstance(actual["best_value"], float)
 
     def test_an_invalid_trial_fails_alone(self) -> None:
         words = ("hydra.sweeper.n_trials=4", "hydra.sweeper.n_jobs=2", "hydra.sweeper.max_failure_rate=1.0")
-        status, lines, said = command("-m", *SMALL, *SEARCH, *words, "seed=choice(1,-1)", "hydra.sweep.dir=sweep")
-        assert status == 0, said
+        status, lines, err = command("-m", *SMALL, *SEARCH, *words, "seed=choice(1,-1)", "hydra.sweep.dir=sweep")
+        assert status == 0, err
         assert folders(lines)
         best = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
         assert best["best_params"] == {"seed": 1}
@@ -74,14 +74,14 @@ class TestOptuna:
         for folder in ("experiment", "hparams_search"):
             words = experiment("/hydra/sweeper: optuna", more, folder)
             succeed(*words, f"hydra.sweep.dir={folder}")
-            found = yaml.safe_load((Path(folder) / "optimization_results.yaml").read_text())
-            assert [*found["best_params"]] == ["estimator.start_deviation"]
+            actual = yaml.safe_load((Path(folder) / "optimization_results.yaml").read_text())
+            assert [*actual["best_params"]] == ["estimator.start_deviation"]
 
     def test_a_function_adds_parameters(self) -> None:
         space = "hydra.sweeper.custom_search_space=tests.support.recorded.search_space"
         succeed("-m", *SMALL, *SEARCH, "m=choice(2,3)", space, "hydra.sweep.dir=sweep")
-        found = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
-        assert {*found["best_params"]} == {"m", "estimator.start_deviation"}
+        actual = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
+        assert {*actual["best_params"]} == {"m", "estimator.start_deviation"}
 
     def test_a_stored_search_is_resumed(self) -> None:
         words = ("hydra.sweeper.storage=sqlite:///x.db", "hydra.sweeper.study_name=mine")

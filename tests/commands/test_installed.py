@@ -33,9 +33,9 @@ def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: 
 def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Program, installed: Path) -> None:
     pages = installed / "pomrl_studies" / "pomrl2023" / "pages"
     assert all((pages / name).is_file() for name in ("errata.md", "theory.md", "readings.md", "try_it.html"))
-    said = program("reproduce", "pomrl2023", "report")
-    assert (said.returncode, said.stderr.count("\n")) == (1, 1)
-    assert "pomrl reproduce pomrl2023" in said.stderr
+    output = program("reproduce", "pomrl2023", "report")
+    assert (output.returncode, output.stderr.count("\n")) == (1, 1)
+    assert "pomrl reproduce pomrl2023" in output.stderr
     help_text = program("run", "--help").stdout
     assert "  pomrl run experiment=task_similarity" in help_text
     assert (document := installed / "pomrl" / "docs" / "configuration.md").is_file()
@@ -52,9 +52,9 @@ def test_a_new_study_is_made_composed_and_listed(program: Program, tmp_path: Pat
 
 def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=lambda _, names: {*names} - {"run.py"})
-    said = subprocess.run([sys.executable, "-m", "src.run"], cwd=tmp_path, capture_output=True, text=True)
-    assert (said.returncode, said.stdout, said.stderr.count("\n")) == (1, "", 1)
-    assert "pip install -e ." in said.stderr
+    output = subprocess.run([sys.executable, "-m", "src.run"], cwd=tmp_path, capture_output=True, text=True)
+    assert (output.returncode, output.stdout, output.stderr.count("\n")) == (1, "", 1)
+    assert "pip install -e ." in output.stderr
 
 
 @pytest.mark.parametrize(

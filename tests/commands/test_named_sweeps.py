@@ -21,8 +21,8 @@ OWN = {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")}
 def test_a_sweep_is_found_at_any_depth_and_by_an_absolute_path(word: str, here: Path) -> None:
     word = word.replace("{}{}", str(here)).replace("{}", here.name)
     write(here / word, OWN)
-    status, printed, said = call(run, f"experiment={word}/first", "dry_run=true")
-    assert (status, len(set(printed.split()))) == (0, 2), said
+    status, printed, err = call(run, f"experiment={word}/first", "dry_run=true")
+    assert (status, len(set(printed.split()))) == (0, 2), err
     assert call(run, "-m", f"experiment={word}/first", "seed=1,2", "dry_run=true")[1].count("\n") == 4
 
 
@@ -70,6 +70,6 @@ def test_python_and_diff_name_it_so_too(here: Path) -> None:
     write(here / "a" / "mine", OWN)
     table = pomrl.sweep("a/mine/first", runs=1)
     assert set(table["estimator"]) == {"ada_pomrl", "without_meta"}
-    status, printed, said = call(diff, "experiment=a/mine/first", "experiment=a/mine/first T=3")
-    assert status == 1, said
+    status, printed, err = call(diff, "experiment=a/mine/first", "experiment=a/mine/first T=3")
+    assert status == 1, err
     assert printed.count("T: 2 -> 3\n") == 1

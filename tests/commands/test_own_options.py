@@ -85,8 +85,8 @@ FAMILY = "S: null\nA: null\nsigma: null\ntask_distribution:\n  _target_: my_modu
 )
 def test_a_file_with_the_added_lines_is_computed(text: str) -> None:
     words = [word for word in own(text) if "Family" not in text or word != "S=3"]
-    status, printed, said = call(run, *words)
-    assert (status, "outputs/runs/" in printed) == (0, True), said
+    status, printed, err = call(run, *words)
+    assert (status, "outputs/runs/" in printed) == (0, True), err
 
 
 def test_a_misspelt_key_is_named_before_the_missing_one() -> None:

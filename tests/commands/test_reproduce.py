@@ -34,12 +34,12 @@ def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_
 
 def test_a_study_with_sweeps_alone_has_a_page_of_their_curves(here: Path) -> None:
     write(here / "mine", {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")})
-    status, out, said = call(reproduce, "mine", "--runs", "3")
-    assert status == 0, said
+    status, out, err = call(reproduce, "mine", "--runs", "3")
+    assert status == 0, err
     assert out.split()[-2:] == ["report", "outputs/studies/mine/report/index.html"]
     assert "ada_pomrl" in (here / out.split()[-1]).read_text()
-    assert "pomrl reproduce" not in said
-    assert [line.split()[0] for line in said.splitlines()[-3:]] == ["sweeps", "pages", "report"]
+    assert "pomrl reproduce" not in err
+    assert [line.split()[0] for line in err.splitlines()[-3:]] == ["sweeps", "pages", "report"]
 
 
 WITH_VARIANTS: Mapping[str, str] = {
@@ -78,9 +78,9 @@ DEFAULT, MEAN, LONG = ("max", 2), ("mean", 2), ("max", 4)
 )
 def test_sweeps_without_claims_are_computed_under_requested_variants(words, expected, named, here, computed) -> None:
     write(here / "mine", WITH_VARIANTS)
-    status, _, said = call(reproduce, "mine", *words, "--runs", "3")
+    status, _, err = call(reproduce, "mine", *words, "--runs", "3")
     assert (status, computed) == (0, [(*setting, 3) for setting in expected for _ in range(2)])
-    assert (f"mine: sweeps computed under {named}; to draw figures: " in said) == bool(named)
+    assert (f"mine: sweeps computed under {named}; to draw figures: " in err) == bool(named)
 
 
 def test_all_stages_compute_the_default_before_the_requested_variants(here: Path, computed) -> None:
@@ -118,11 +118,11 @@ def test_a_missing_variant_of_a_figure_is_drawn_after_the_named_command(here: Pa
     write(here / "mine", WITH_VARIANTS)
     assert call(reproduce, "mine", "sweeps")[0] == 0
     drawing = ("mine", "figures", "--variants", "mean", "--only", "curves_intervals")
-    status, _, said = call(reproduce, *drawing)
-    assert (status, said.count("pomrl reproduce mine --variants mean")) == (1, 2)
+    status, _, err = call(reproduce, *drawing)
+    assert (status, err.count("pomrl reproduce mine --variants mean")) == (1, 2)
     assert call(reproduce, "mine", "variants", "--variants", "mean")[0] == 0
-    status, out, said = call(reproduce, *drawing)
-    assert (status, out.split()[0]) == (0, "outputs/studies/mine/figures/mean/curves_intervals.pdf"), said
+    status, out, err = call(reproduce, *drawing)
+    assert (status, out.split()[0]) == (0, "outputs/studies/mine/figures/mean/curves_intervals.pdf"), err
 
 
 @pytest.mark.parametrize("fails", [False, True])
@@ -130,8 +130,8 @@ def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fail
     done: list[int] = []
     stages = {"sweeps": lambda: fails, "figures": lambda: done.append(1)}
     monkeypatch.setattr(reproduce, "prepare", lambda *_, **__: stages)
-    status, _, said = call(reproduce, "pomrl2023")
-    assert (status, done, said.splitlines()[:2]) == (fails, [1], ["== sweeps", "== figures"])
+    status, _, err = call(reproduce, "pomrl2023")
+    assert (status, done, err.splitlines()[:2]) == (fails, [1], ["== sweeps", "== figures"])
 
 
 def test_no_runs_at_all_are_refused_in_one_line():
@@ -161,9 +161,9 @@ def test_what_stages_cannot_do_is_one_line_and_nothing_is_computed(words, said: 
 def test_named_stages_are_executed_in_their_order_and_print_what_they_make(here: Path) -> None:
     write(here / "mine")
     assert call(reproduce, "mine", "sweeps", "--runs", "3")[0] == 0
-    status, out, said = call(reproduce, "mine", "report", "figures", "claims", "--only", "curves")
-    assert status == 0, said
-    assert "== " not in said
+    status, out, err = call(reproduce, "mine", "report", "figures", "claims", "--only", "curves")
+    assert status == 0, err
+    assert "== " not in err
     places = [line for line in out.splitlines() if line.startswith("outputs/")]
     assert places[-1] == "outputs/studies/mine/report/index.html"
     assert places[0] == "outputs/studies/mine/figures/curves.pdf"

@@ -35,9 +35,9 @@ def test_a_run_prints_its_folder_last_and_stores_the_table_of_the_contract_once(
     assert len(table) == 4 * 3 * 21
     assert (Path(lines[-1]) / "experiment.json").exists()
     log = (Path(lines[-1]) / "run.log").read_text()
-    status, again, said = command(*SMALL)
+    status, again, err = command(*SMALL)
     assert (status, again) == (0, lines)
-    assert "1 of 1 experiment stored already" in said
+    assert "1 of 1 experiment stored already" in err
     assert (Path(lines[-1]) / "run.log").read_text() == log
 
 
@@ -45,8 +45,8 @@ def test_outputs_below_the_home_folder_are_all_files(here: Path, monkeypatch: py
     monkeypatch.setenv("HOME", str(here / "home"))
     monkeypatch.setenv("POMRL_OUTPUTS", "~/x")
     (here / "home").mkdir()
-    status, _, said = command(*SMALL)
-    assert status == 0, said
+    status, _, err = command(*SMALL)
+    assert status == 0, err
     assert [path.name for path in here.iterdir()] == ["home"]
     assert {"hydra", "runs"} <= {path.name for path in (here / "home" / "x").iterdir()}
 
@@ -87,8 +87,8 @@ def test_bytes_do_not_depend_on_workers_or_on_how_many_runs_are_computed_at_a_ti
     ],
 )
 def test_the_table_says_what_sigma_is(words: tuple[str, ...], line: str | None) -> None:
-    _, _, said = command(*words, "T=2", "runs=2")
-    assert line in said if line else "sigma: " not in said
+    _, _, err = command(*words, "T=2", "runs=2")
+    assert line in err if line else "sigma: " not in err
 
 
 BAD = {
@@ -124,19 +124,19 @@ BAD = {
 
 @pytest.mark.parametrize("arguments", BAD)
 def test_bad_input_is_one_line_and_nothing_is_stored(here: Path, arguments: str) -> None:
-    status, lines, said = command(*arguments.split())
+    status, lines, err = command(*arguments.split())
     assert (status, lines) == (2 if "--cfg" in arguments else 1, [])
-    assert len(said.splitlines()) == 1
+    assert len(err.splitlines()) == 1
     for part in BAD[arguments]:
-        assert part in said
+        assert part in err
     assert names_in(here / "outputs") <= {"hydra"}
 
 
 @pytest.mark.parametrize("axis", ["sigma=0.01,-1,0.02", "sigma=0.01,0.02,0.3"])
 def test_one_bad_job_of_a_sweep_keeps_all_from_starting(here: Path, axis: str) -> None:
-    status, lines, said = command("-m", *SMALL, axis)
+    status, lines, err = command("-m", *SMALL, axis)
     assert (status, lines) == (1, [])
-    assert len(said.splitlines()) == 1
+    assert len(err.splitlines()) == 1
     assert names_in(here / "outputs") == {"hydra"}
 
 
@@ -150,18 +150,18 @@ def test_a_traceback_is_there_for_the_asking(
 
 
 def test_a_sweep_over_runs_computes_the_most_that_is_asked_for() -> None:
-    status, lines, said = command("-m", "T=1", "runs=210,200")
+    status, lines, err = command("-m", "T=1", "runs=210,200")
     assert (status, len(set(folders(lines)))) == (0, 1)
-    assert "210 of 210 runs" in said
+    assert "210 of 210 runs" in err
     assert [name[:18] for name in stored_bytes(lines[-1])] == ["runs-000000-000199", "runs-000200-000209"]
 
 
 def test_a_class_of_another_kind_is_refused_without_calling_it(here: Path) -> None:
     for target in ("os.getcwd", "pomrl.science.planners.PolicyIteration", "pomrl.configuration.parsing.parse"):
-        status, _, said = command(f"estimator._target_={target}")
+        status, _, err = command(f"estimator._target_={target}")
         assert status == 1
         assert (
-            said
+            err
             == f"estimator._target_ must be a subclass of pomrl.science.estimators.estimator.Estimator, got {target}\n"
         )
     assert names_in(here / "outputs") == {"hydra"}
@@ -192,10 +192,10 @@ def test_what_a_search_minimises_is_the_printed_mean(schedule: str) -> None:
 
 
 def test_a_failed_experiment_leaves_the_others_their_table() -> None:
-    status, lines, said = command("-m", "T=2", "S=4", "runs=3", "estimator=pomrl,action_prior")
+    status, lines, err = command("-m", "T=2", "S=4", "runs=3", "estimator=pomrl,action_prior")
     assert (status, len(printed_rows(lines))) == (1, 1)
     assert [line.endswith(" (failed)") for line in folders(lines)] == [False, True]
-    assert "failed: estimator=action_prior: ValueError" in said
+    assert "failed: estimator=action_prior: ValueError" in err
 
 
 def test_one_process_is_explained() -> None:

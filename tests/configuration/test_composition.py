@@ -176,8 +176,8 @@ def test_the_schedule_alone_gives_the_reading_of_an_older_file() -> None:
     words = [*own, "gamma_schedule=dong", "reading=computed"]
     composed = Composer.from_sources(PUBLISHED).compose(words)
     schedule = {key: value for key, value in composed.values["gamma_schedule"].items() if key != "_convert_"}
-    found = find_options({**composed.values, "gamma_schedule": schedule}, PUBLISHED)
-    assert (found["gamma_schedule"], found["reading"]) == ("dong", "computed")
+    actual = find_options({**composed.values, "gamma_schedule": schedule}, PUBLISHED)
+    assert (actual["gamma_schedule"], actual["reading"]) == ("dong", "computed")
 
 
 def test_a_shipped_option_is_not_hidden_by_ones_own(tmp_path: Path) -> None:
@@ -259,8 +259,8 @@ class TestShallowCopies:
         words = ("-m", "hydra.searchpath=[file://own]", "estimator=structured,mine,pomrl", "dry_run=true")
 
         def configurations() -> list[str]:
-            status, _, said = called(run, *words, "hydra/launcher=basic", "hydra.sweep.dir=sweep")
-            assert status == 0, said
+            status, _, err = called(run, *words, "hydra/launcher=basic", "hydra.sweep.dir=sweep")
+            assert status == 0, err
             return [path.read_text() for path in sorted((here / "sweep").glob("*/.hydra/config.yaml"))]
 
         shallow, deep = self.with_and_without(configurations)

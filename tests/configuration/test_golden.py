@@ -66,9 +66,9 @@ def by_hydra(overrides: list[str]) -> Flat:
     """Compose values and axes with Hydra."""
     register_resolvers()
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        found = compose("config", overrides, return_hydra_config=True)
-    axes = OmegaConf.to_container(OmegaConf.create(found.hydra.sweeper.get("params") or {}))
-    own = OmegaConf.masked_copy(found, [str(key) for key in found if key != "hydra"])
+        actual = compose("config", overrides, return_hydra_config=True)
+    axes = OmegaConf.to_container(OmegaConf.create(actual.hydra.sweeper.get("params") or {}))
+    own = OmegaConf.masked_copy(actual, [str(key) for key in actual if key != "hydra"])
     return {**flat(OmegaConf.to_container(own, resolve=True)), "axes": axes}
 
 
@@ -95,10 +95,10 @@ def configurations() -> dict[str, dict[str, Any]]:
 
 def sweep_differences(override: str) -> dict[str, Any]:
     """Return a sweep's reading and options, and its differences from the configuration with these."""
-    chosen, default = options_of(override), options_of()
-    reading = {READING: chosen[READING]} if chosen[READING] != default[READING] else {}
-    unchosen = options_of(f"{READING}={chosen[READING]}")
-    options = reading | {group: name for group, name in chosen.items() if name != unchosen.get(group)}
+    selected, default = options_of(override), options_of()
+    reading = {READING: selected[READING]} if selected[READING] != default[READING] else {}
+    unchosen = options_of(f"{READING}={selected[READING]}")
+    options = reading | {group: name for group, name in selected.items() if name != unchosen.get(group)}
     before = composed(*(f"{group}={name}" for group, name in options.items()))
     return options | differences(before, composed(override))
 

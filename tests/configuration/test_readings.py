@@ -67,8 +67,8 @@ class TestDocument:
 
     def test_the_table_of_ambiguities_has_every_choice_with_its_setting(self) -> None:
         rows = pd.read_csv(PAGES / "ambiguities.csv", dtype=str).dropna(subset="choice")
-        found = [(row["choice"], row["number"], (row["setting"],)) for _, row in rows.iterrows()]
-        assert found == [(choice.name, choice.reading, choice.overrides) for choice in READINGS]
+        actual = [(row["choice"], row["number"], (row["setting"],)) for _, row in rows.iterrows()]
+        assert actual == [(choice.name, choice.reading, choice.overrides) for choice in READINGS]
 
     def test_every_claim_of_a_sweep_is_counted_once_under_every_reading(self) -> None:
         counts = pd.read_csv(PAGES / "readings_claims.csv").set_index("claim")
@@ -302,17 +302,17 @@ class TestVerdicts:
         assert counts == [[2, 0, 0, 1], [1, 0, 0, 2], [1, 1, 0, 1], [0, 2, 0, 1]]
 
     def test_changes(self) -> None:
-        found = agreement.changes(MADE, DEFAULT, ["std", "exclusive", "fixed"])
-        assert [(of.id, of.after.variant, str(of.before.verdict), str(of.after.verdict)) for of in found] == [
+        actual = agreement.changes(MADE, DEFAULT, ["std", "exclusive", "fixed"])
+        assert [(of.id, of.after.variant, str(of.before.verdict), str(of.after.verdict)) for of in actual] == [
             ("Q0", "exclusive", "holds", "does not hold"),
             ("Q1", "std", "does not hold", "holds"),
             ("Q1", "fixed", "does not hold", "undecided"),
         ]
-        assert [of.is_turned for of in found] == [True, True, False]
+        assert [of.is_turned for of in actual] == [True, True, False]
 
     def test_counts_over_variants(self) -> None:
-        found = agreement.over(MADE, MADE.variants)
-        assert {id: [of[verdict] for verdict in Verdict] for id, of in found.items()} == {
+        actual = agreement.over(MADE, MADE.variants)
+        assert {id: [of[verdict] for verdict in Verdict] for id, of in actual.items()} == {
             "Q0": [3, 1, 0, 0],
             "Q1": [1, 2, 0, 1],
             "Q2": [0, 0, 0, 4],

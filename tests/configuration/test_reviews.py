@@ -66,8 +66,8 @@ def edit(path: Path, old: str, new_text: str) -> None:
 
 
 def review(*words: str) -> tuple[int, str]:
-    status, out, said = call(diff, "main..", *words)
-    return status, out if status < 2 else out + said
+    status, out, err = call(diff, "main..", *words)
+    return status, out if status < 2 else out + err
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ def test_a_renamed_sweep_has_the_same_experiments(study: Path) -> None:
 
 def test_changed_code_names_sweeps_and_results_and_is_computed_once(study: Path) -> None:
     edit(study / CODE, "self.weight if", "self.weight / 2 if")
-    status, out, said = call(diff, "main..", "--runs", "20")
+    status, out, err = call(diff, "main..", "--runs", "20")
     assert status == 1
     assert out.splitlines()[:2] == ["settings: no change", "code: my_study/shrunk.py; numbers change in 1 of 1 sweeps"]
     rows = [line.split("\t") for line in out.splitlines() if "estimator=shrunk\t" in line]
     assert [row[:4] for row in rows[:2]] == [
         ["my_study/first", "default", f"sigma={sigma} estimator=shrunk", "20"] for sigma in (0.01, 0.047)
     ]
-    assert "runs to compute" in said
+    assert "runs to compute" in err
     assert call(diff, "main..", "--runs", "20") == (1, out, "")
 
 
@@ -240,8 +240,8 @@ def test_a_changed_formula_of_the_engine_names_exactly_the_sweeps_whose_numbers_
     git("checkout", "--quiet", "-B", "main")
     edit(Path("src/pomrl/science/estimators/pomrl.py"), "(1.0 + 1.0 / t)", "(1.0 + 2.0 / t)")
     names = ["pomrl2023/equal_tasks", "pomrl2023/theory", "jiang2015"]
-    status, out, said = call(diff, "main..", "--sweeps", *names, "--format", "csv")
-    assert status == 1, said
+    status, out, err = call(diff, "main..", "--sweeps", *names, "--format", "csv")
+    assert status == 1, err
     table = pd.read_csv(StringIO(out))
     changed = {*table[table["what"] == "code"]["where"]}
     assert "pomrl2023/equal_tasks" in changed

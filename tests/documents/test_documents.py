@@ -22,10 +22,10 @@ from pomrl_report.docs import one_page
 
 def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.FixtureRequest) -> None:
     path = ROOT / "docs" / "configuration.md"
-    found = configuration(PUBLISHED)
+    actual = configuration(PUBLISHED)
     if request.config.getoption("force_regen"):
-        path.write_text(found)
-    assert path.read_text() == found
+        path.write_text(actual)
+    assert path.read_text() == actual
 
 
 def rows_of(group: str) -> list[tuple[str, str, set[str]]]:

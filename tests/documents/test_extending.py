@@ -67,17 +67,17 @@ def test_the_commands_of_the_documents_work_in_their_order(outputs: Path, execut
     assert len(COMMANDS) >= 17
     for command in COMMANDS:
         few = " runs=3 execution.workers=1" if command.startswith("pomrl run") else ""
-        status, _, said = execute(re.sub(" runs=[0-9]+", "", command) + few)
+        status, _, err = execute(re.sub(" runs=[0-9]+", "", command) + few)
         # pomrl diff ends with 1 where things differ
-        assert status == ("pomrl diff" in command), f"{command}\n{said}"
+        assert status == ("pomrl diff" in command), f"{command}\n{err}"
     plots, of_patience = outputs / "plots", outputs / "studies" / "patience"
     assert any("pooled_variances" in plot.read_text() for plot in plots.glob("*task_similarity*.csv"))
     assert any("growing_horizon" in plot.read_text() for plot in plots.glob("*gamma_schedules*.csv"))
     assert {"losses.png", "losses_intervals.png", "model_error.csv", "model_error_intervals.csv"} <= {
         path.name for path in (of_patience / "figures").iterdir()
     }
-    found = pd.read_csv(of_patience / "claims.csv").query("variant == 'default'").set_index("claim")["verdict"]
-    assert found.to_dict() == {"P1": "holds", "P2": "undecided"}
+    actual = pd.read_csv(of_patience / "claims.csv").query("variant == 'default'").set_index("claim")["verdict"]
+    assert actual.to_dict() == {"P1": "holds", "P2": "undecided"}
     page = (of_patience / "report" / "index.html").read_text()
     assert "A game of patience" in page
     assert "No-Regret" not in page

@@ -12,8 +12,8 @@ QUESTIONS = [row for path in FILES for row in csv.DictReader(path.read_text(enco
 
 def section(page: str, heading: str) -> str:
     """Return the text below a heading, up to the next one."""
-    _, found, rest = f"\n{(ROOT / page).read_text(encoding='utf-8')}".partition(f"# {heading}\n")
-    assert found, f"{page} must have the heading {heading!r}"
+    _, actual, rest = f"\n{(ROOT / page).read_text(encoding='utf-8')}".partition(f"# {heading}\n")
+    assert actual, f"{page} must have the heading {heading!r}"
     return " ".join(re.split(r"^#+ ", rest, flags=re.M)[0].split())
 
 

@@ -45,21 +45,22 @@ def test_the_commands_of_start_and_its_python_work(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    said: dict[str, str] = {}
+    output: dict[str, str] = {}
     with bare() as pomrl:
         for line in LINES:
             status, out, err = pomrl(*shlex.split(line)[1:])
             assert status == 0, err
-            said[line] = out + err
+            output[line] = out + err
         report = pomrl("view", "--report", "tag=first")[1].strip()
     here = tmp_path / "here"
     assert str(tmp_path) not in (here / report).read_text()
     assert len(list((here / "outputs" / "plots").glob("*.png"))) == sum("plot" in line for line in LINES) == 4
     first, last = (
-        float(said[f"pomrl table --task {task}"].split("\n")[1].split("\t")[1].split()[0]) for task in ("first", "last")
+        float(output[f"pomrl table --task {task}"].split("\n")[1].split("\t")[1].split()[0])
+        for task in ("first", "last")
     )
     assert last < first  # as the document says
-    assert "mean difference" in said["pomrl table tag=first --against estimator=pomrl"]
+    assert "mean difference" in output["pomrl table tag=first --against estimator=pomrl"]
     monkeypatch.chdir(here)
     for block in re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL):
         exec(compile(block, "docs/start.md", "exec"), {})

@@ -44,10 +44,10 @@ def test_tables_are_those_of_the_values_beside_the_page(study: str, name: str, r
     (module,) = (module for module in find(study).modules("pages") if module.__name__.endswith(f".{name}"))
     values = (pd.read_csv(folder / f"{file}.csv") for file in TABLES[study, name])
     page = folder / f"{name}.md"
-    found = fill(page.read_text(), module.tables(*values))
+    actual = fill(page.read_text(), module.tables(*values))
     if request.config.getoption("force_regen"):
-        page.write_text(found)
-    assert page.read_text() == found
+        page.write_text(actual)
+    assert page.read_text() == actual
 
 
 def test_every_page_that_code_makes_is_compared_with_its_values() -> None:
@@ -67,8 +67,8 @@ def pages(here: Path) -> Path:
 
 def test_a_table_that_a_page_makes_is_renewed_and_another_is_left_alone(pages: Path) -> None:
     assert call(reproduce, "mine")[0] == 0
-    status, printed, said = call(documents, "mine")
-    assert status == 0, said
+    status, printed, err = call(documents, "mine")
+    assert status == 0, err
     assert (pages / "numbers.csv").read_text() == "claims\n1\n"
     assert (pages / "by_hand.csv").read_text() == "kept\n"
     assert str(pages / "numbers.csv") in printed.splitlines()
@@ -77,6 +77,6 @@ def test_a_table_that_a_page_makes_is_renewed_and_another_is_left_alone(pages: P
 
 def test_provisional_results_renew_no_table(pages: Path) -> None:
     assert call(reproduce, "mine", "--runs", "3")[0] == 0
-    _, _, said = call(documents, "mine")
-    assert "its own pages stay as they are, because 1 claim with too few runs" in said
+    _, _, err = call(documents, "mine")
+    assert "its own pages stay as they are, because 1 claim with too few runs" in err
     assert (pages / "numbers.csv").read_text() == "old\n"

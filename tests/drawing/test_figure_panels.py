@@ -106,8 +106,8 @@ def test_schedules(drawings, figure, estimator, tables) -> None:
         "dong": choose(rows, gamma_schedule="dong"),
         "upper_bound": choose(rows, gamma_schedule="upper_bound"),
     }
-    for name, chosen in expected.items():
-        assert_drawn(a, look(name, "gamma_schedule").label, "task", band(chosen, ["task"], kind="se"))
+    for name, selected in expected.items():
+        assert_drawn(a, look(name, "gamma_schedule").label, "task", band(selected, ["task"], kind="se"))
     assert look("fixed", "gamma_schedule").label not in [one.get_label() for one in b.lines]
     for name in SCHEDULES[1:]:
         running = band(running_average(expected[name]), ["task"], "y", kind="se")

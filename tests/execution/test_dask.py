@@ -47,9 +47,9 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory, faults: Path) -> dict[str
     outputs = tmp_path_factory.mktemp("unbroken")
     status, _, err = here(outputs, *GATED, "execution.workers=1", paths=(faults,))
     assert status == 0, err
-    found = blocks(outputs)
-    assert len(found) == 4
-    return found
+    actual = blocks(outputs)
+    assert len(actual) == 4
+    return actual
 
 
 @pytest.fixture

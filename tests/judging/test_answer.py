@@ -30,15 +30,15 @@ def counts(found: Judgements) -> Mapping[str, int]:
 
 def test_a_claim_that_holds_in_one_reading_and_fails_in_another_holds_under_some(tmp_path: Path) -> None:
     mixed = {"printed": {"Q1.1": NOT}, "repaired": {"Q1.1": OPEN}, "computed": {"Q1.1": HOLDS}}
-    found = judged(tmp_path, mixed)
-    assert counts(found) == {"all": 0, "none": 0, "undecided": 0, "computed": 1, "claims": 1, **NO_FORMULAS}
-    assert "(undecided under repaired)" in answer_text(PAPER, found)
+    actual = judged(tmp_path, mixed)
+    assert counts(actual) == {"all": 0, "none": 0, "undecided": 0, "computed": 1, "claims": 1, **NO_FORMULAS}
+    assert "(undecided under repaired)" in answer_text(PAPER, actual)
 
 
 @pytest.mark.parametrize("decided", [HOLDS, NOT])
 def test_a_claim_is_open_where_an_open_reading_decides_its_group(decided: Verdict, tmp_path: Path) -> None:
-    found = judged(tmp_path, {"printed": {"Q1.1": decided}, "repaired": {"Q1.1": OPEN}})
-    assert counts(found)["undecided"] == 1
+    actual = judged(tmp_path, {"printed": {"Q1.1": decided}, "repaired": {"Q1.1": OPEN}})
+    assert counts(actual)["undecided"] == 1
 
 
 def test_where_nothing_is_judged_it_says_what_judges() -> None:
@@ -63,23 +63,23 @@ def test_with_too_few_runs_of_all_claims_nothing_is_counted(tmp_path: Path) -> N
 
 
 def test_with_too_few_runs_of_some_claims_it_says_of_how_many(tmp_path: Path) -> None:
-    found = judged(tmp_path, FOUND)
+    actual = judged(tmp_path, FOUND)
     of_printed = {
-        id: of.model_copy(update={"runs": 3}) if id < "Q1.3" else of for id, of in found.of("printed").items()
+        id: of.model_copy(update={"runs": 3}) if id < "Q1.3" else of for id, of in actual.of("printed").items()
     }
-    some = Judgements({**found.by_variant, "printed": of_printed})
+    some = Judgements({**actual.by_variant, "printed": of_printed})
     assert "Too few runs are stored for 2 of the claims; pomrl reproduce pomrl2023 adds them." in certainty(PAPER, some)
-    assert "Too few" not in certainty(PAPER, found)
+    assert "Too few" not in certainty(PAPER, actual)
 
 
 def test_under_one_variant_there_are_counts_and_no_groups(tmp_path: Path) -> None:
-    found = Judgements({"printed": judged(tmp_path, FOUND).of("printed")})
-    said = answer_text(PAPER, found)
-    assert said.startswith(
+    actual = Judgements({"printed": judged(tmp_path, FOUND).of("printed")})
+    output = answer_text(PAPER, actual)
+    assert output.startswith(
         "Of the 6 claims that can be checked, 1 holds, 4 do not hold and 1 is undecided. A verdict is wrong if"
     )
-    assert "equally among the claims, and each share among" in said
-    short = answer_text(PAPER, found, in_short=True)
+    assert "equally among the claims, and each share among" in output
+    short = answer_text(PAPER, actual, in_short=True)
     assert short == "Of the 6 claims that can be checked, 1 holds, 4 do not hold and 1 is undecided."
 
 

@@ -44,31 +44,31 @@ class TestExperiments:
 
 class TestAnswer:
     def test_it_says_what_holds_everywhere_somewhere_and_nowhere(self, tmp_path: Path) -> None:
-        said = answer(PAPER, judged(tmp_path, FOUND))
-        assert "Of the 5 claims that can be checked under several of the variants" in said
-        assert "1 holds under each and 1 under none. 2 hold under some, and 1 is undecided." in said
-        assert "Of the 1 claim that can be checked under one variant only, 1 does not hold." in said
-        assert f"Under repaired and computed alone 1 holds: {BY_ID['Q1.3'].title}." in said
-        assert f"Under computed alone 1 holds: {BY_ID['Q1.4'].title}." in said
-        assert f"Under at least one of the variants 1 is undecided: {BY_ID['Q1.6'].title} (undecided under" in said
+        output = answer(PAPER, judged(tmp_path, FOUND))
+        assert "Of the 5 claims that can be checked under several of the variants" in output
+        assert "1 holds under each and 1 under none. 2 hold under some, and 1 is undecided." in output
+        assert "Of the 1 claim that can be checked under one variant only, 1 does not hold." in output
+        assert f"Under repaired and computed alone 1 holds: {BY_ID['Q1.3'].title}." in output
+        assert f"Under computed alone 1 holds: {BY_ID['Q1.4'].title}." in output
+        assert f"Under at least one of the variants 1 is undecided: {BY_ID['Q1.6'].title} (undecided under" in output
         condition = "if the claims were stated before these runs were looked at"
-        assert f"The probability of even one wrong verdict is therefore at most about 5 %, {condition}." in said
-        assert not re.search(r"Q\d|[AI]\.\d", said)  # titles, and no codes of claims
+        assert f"The probability of even one wrong verdict is therefore at most about 5 %, {condition}." in output
+        assert not re.search(r"Q\d|[AI]\.\d", output)  # titles, and no codes of claims
 
     def test_it_says_of_how_many_claims_that_hold_nowhere_a_part_holds(self, tmp_path: Path) -> None:
-        found = {
+        actual = {
             name: {"Q1.1": HOLDS, "Q1.2": NOT, "Q3.3": {"U": HOLDS, "near": NOT}} for name in ("printed", "computed")
         }
-        assert " and 2 under none (1 of these in part)." in answer(PAPER, judged(tmp_path, found))
+        assert " and 2 under none (1 of these in part)." in answer(PAPER, judged(tmp_path, actual))
 
     def test_a_variant_outside_of_the_headline_is_compared_with_its_first(self, tmp_path: Path) -> None:
         study = replace(PAPER, config=replace(PAPER.config, headline=["printed"]))
         both = {"printed": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "computed": {"Q1.1": OPEN, "Q1.5": NOT}}
-        said = answer(study, judged(tmp_path, both))
-        assert "Of the 2 claims that can be checked, 2 hold." in said
-        assert "Under the variant computed, 1 does not hold and 1 is undecided of the 2 claims" in said
-        assert "1 verdict is opposite to printed" in said
-        assert said.endswith("is again at most about 5 %, on the same condition.")
+        output = answer(study, judged(tmp_path, both))
+        assert "Of the 2 claims that can be checked, 2 hold." in output
+        assert "Under the variant computed, 1 does not hold and 1 is undecided of the 2 claims" in output
+        assert "1 verdict is opposite to printed" in output
+        assert output.endswith("is again at most about 5 %, on the same condition.")
 
 
 BOTH = {"printed": {"Q1.1": HOLDS, "Q1.5": HOLDS}, "computed": {"Q1.1": HOLDS, "Q1.5": NOT}}
@@ -84,9 +84,9 @@ class TestPage:
     def test_it_is_made_from_the_table_alone(self, monkeypatch: pytest.MonkeyPatch, empty_outputs: Path) -> None:
         monkeypatch.setattr(pages, "renew", lambda study: [])  # of other pages
         monkeypatch.setattr(pages, "look_up", lambda study, judged: {})
-        found = judged(PAPER.outputs, BOTH)
-        pages.renew_all(PAPER, found, str)
+        actual = judged(PAPER.outputs, BOTH)
+        pages.renew_all(PAPER, actual, str)
         text = pages.documents(PAPER)[pages.CLAIMS]
-        assert answer(PAPER, found) in text
+        assert answer(PAPER, actual) in text
         (line,) = (line for line in text.splitlines() if line.startswith("| **Q1.1**"))
         assert "| holds | holds |" in line

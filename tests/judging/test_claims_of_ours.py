@@ -167,5 +167,5 @@ class TestAssumptions:
             return order[name] + learning * ((model, name) == ("known", "ada_pomrl"))
 
         sweep = made_of({"reward_model": ("known", "own"), "estimator": order}, mean, GAMMAS[[0, 1, 3]])
-        found = as_claimed(BEYOND["U1"], sweep)
-        assert found == [True] * 6 + [False, True, True, True, True, False]
+        actual = as_claimed(BEYOND["U1"], sweep)
+        assert actual == [True] * 6 + [False, True, True, True, True, False]

@@ -40,10 +40,10 @@ def losses():
 
 
 def test_rates_of_the_t_test_of_normal_numbers_are_exact():
-    found = rates(of_mean(np.random.default_rng(1).normal(size=50_000), t_test), RUNS, SAMPLES)
-    assert len(found) == 2 * len(LEVELS)
-    assert max(abs(row["ratio"] - 1.0) / row["error"] for row in found) < 4.0
-    assert max(row["error"] for row in found) < 0.2
+    actual = rates(of_mean(np.random.default_rng(1).normal(size=50_000), t_test), RUNS, SAMPLES)
+    assert len(actual) == 2 * len(LEVELS)
+    assert max(abs(row["ratio"] - 1.0) / row["error"] for row in actual) < 4.0
+    assert max(row["error"] for row in actual) < 0.2
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -78,5 +78,5 @@ def test_minima_that_tie(losses, tied_a, tied_b):
 
 def test_a_correlation_whose_sign_a_difference_decides_is_a_test_by_a_normal_law(losses):
     sample = losses[:1500, None] - losses.mean() - 0.03
-    found = correlation(lambda means: np.sign(means[:, 0]), sample)
-    assert found.p_values(0.0) == pytest.approx(p_of_normal_means(sample[:, 0]), rel=0.1)
+    actual = correlation(lambda means: np.sign(means[:, 0]), sample)
+    assert actual.p_values(0.0) == pytest.approx(p_of_normal_means(sample[:, 0]), rel=0.1)

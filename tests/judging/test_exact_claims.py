@@ -53,11 +53,11 @@ def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
 class TestExactClaims:
     def test_they_pass_through_the_table_of_judgements(self, tmp_path: Path) -> None:
         read(tmp_path, [fair])
-        found = read(tmp_path, [fair, loaded])  # which take the place of what was judged before
-        assert {id: judgement.verdict for id, judgement in found.items()} == {"X.1": HOLDS, "X.2": NOT}
-        assert found["X.2"].decisive.found == "exactly 0.987"
-        assert found["X.2"].why == "does not hold. heads: claimed < 0.05, found exactly 0.987."
-        assert not any(judgement.provisional for judgement in found.values())
+        actual = read(tmp_path, [fair, loaded])  # which take the place of what was judged before
+        assert {id: judgement.verdict for id, judgement in actual.items()} == {"X.1": HOLDS, "X.2": NOT}
+        assert actual["X.2"].decisive.found == "exactly 0.987"
+        assert actual["X.2"].why == "does not hold. heads: claimed < 0.05, found exactly 0.987."
+        assert not any(judgement.provisional for judgement in actual.values())
 
     def test_a_part_without_a_topic_leaves_no_dangling_word(self) -> None:
         refuted = Comparison(compared="a", topic="first", verdict=NOT, decisive=True)

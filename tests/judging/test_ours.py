@@ -74,9 +74,9 @@ def test_h3_compares_with_the_best_fixed_gamma(basis: Basis, loss: float, verdic
 
 def test_the_relative_gain_is_what_the_best_gamma_saves_of_the_loss() -> None:
     losses = Result.of_losses(np.array(SHORT_IS_BEST) + np.random.default_rng(0).random((40, 3, 1)), GAMMAS)
-    found = relative_gain(losses)
-    assert found.value == pytest.approx(0.3 / losses.regret.mean())
-    assert found.lower < found.value < found.upper
+    actual = relative_gain(losses)
+    assert actual.value == pytest.approx(0.3 / losses.regret.mean())
+    assert actual.lower < actual.value < actual.upper
 
 
 def test_claims_of_beyond_spend_an_error_of_their_own(basis: Basis) -> None:

@@ -41,9 +41,9 @@ class TestExact:
         published = {part.compared: part for part in read_published(of_study).of(variant)[id].comparisons}
         for part in claim.parts({}):
             assert type(part.estimate) is Exact
-            found = Comparison.of(judge_part(part, 0.05))
-            row = published[found.compared]
-            assert (row.found, row.claimed, row.runs, row.verdict) == (found.found, found.claimed, 0, found.verdict)
+            actual = Comparison.of(judge_part(part, 0.05))
+            row = published[actual.compared]
+            assert (row.found, row.claimed, row.runs, row.verdict) == (actual.found, actual.claimed, 0, actual.verdict)
 
 
 class TestTheorem3:

@@ -31,8 +31,8 @@ def branches(sweep: SweepResults) -> list[Part]:
 
 
 def basis_of(*claims: Claim, variant: str = "repaired") -> Basis:
-    found = next(of for of in PAPER.variants if of.name == variant)
-    return study_claims.basis(PAPER, claims, found)
+    actual = next(of for of in PAPER.variants if of.name == variant)
+    return study_claims.basis(PAPER, claims, actual)
 
 
 def estimators(experiments: list[Experiment]) -> set[str]:

@@ -69,8 +69,8 @@ AXES: dict[str, tuple[Callable[[], Any], list[float]]] = {
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_each_order_of_axes_gives_the_exact_values(form: str, as_sparse: bool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sparse_models, "is_small", lambda _: not as_sparse)
-    call, wanted = AXES[form]
-    np.testing.assert_allclose(call().values.ravel(), wanted, rtol=1e-12)
+    call, expected = AXES[form]
+    np.testing.assert_allclose(call().values.ravel(), expected, rtol=1e-12)
 
 
 SAID: dict[str, tuple[Callable[[], Any], str, list[float]]] = {
@@ -145,14 +145,14 @@ def test_what_may_mean_something_else_is_said_in_one_line(case: str):
 def test_axes_of_other_sizes_are_read_by_their_shape():
     rng = np.random.default_rng(0)
     P, R = rng.dirichlet(np.ones(4), (4, 2)), rng.normal(size=(4, 2, 4))
-    wanted = exact_values(P / P.sum(-1, keepdims=True), (P * R).sum(-1), 0.9)
+    expected = exact_values(P / P.sum(-1, keepdims=True), (P * R).sum(-1), 0.9)
     first = P.swapaxes(0, 1)
     forms: list[tuple[Any, Any, Any]] = [
         (P, R, None), (first, R.swapaxes(0, 1), "ass"), (list(first), R, None), (list(first), R.swapaxes(0, 1), None),
         (first, (P * R).sum(-1), "ass"), (first, (P * R).sum(-1).T, "ass"),
     ]  # fmt: skip
     for P_given, R_given, axes in forms:
-        np.testing.assert_allclose(pomrl.plan(P_given, R_given, [0.9], axes=axes).values[0], wanted, rtol=1e-9)
+        np.testing.assert_allclose(pomrl.plan(P_given, R_given, [0.9], axes=axes).values[0], expected, rtol=1e-9)
 
 
 def test_a_table_of_tasks_is_read_with_actions_first(tmp_path: Any):

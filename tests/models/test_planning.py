@@ -116,9 +116,9 @@ def test_large_models_keep_an_action_that_becomes_as_good_again(S: int, is_dense
 def test_rewards_have_all_forms():
     P, _ = dense()
     of_states, of_transitions = np.arange(6.0), np.arange(72.0).reshape(6, 2, 6)
-    wanted = pomrl.plan(P[0], np.repeat(of_states[:, None], 2, 1), GAMMAS).values
+    expected = pomrl.plan(P[0], np.repeat(of_states[:, None], 2, 1), GAMMAS).values
     for given in (of_states, np.broadcast_to(of_states[:, None, None], P[0].shape)):
-        np.testing.assert_allclose(pomrl.plan(P[0], given, GAMMAS).values, wanted)
+        np.testing.assert_allclose(pomrl.plan(P[0], given, GAMMAS).values, expected)
     shared = pomrl.plan(P, of_transitions, GAMMAS).values
     np.testing.assert_array_equal(shared, pomrl.plan(P, np.broadcast_to(of_transitions, P.shape), GAMMAS).values)
     np.testing.assert_allclose(shared, pomrl.plan(P, (P * of_transitions).sum(-1), GAMMAS).values)
@@ -154,14 +154,14 @@ def test_a_large_sparse_model_is_planned_and_judged_as_the_dense_one():
     as_array = pomrl.from_arrays(rows.toarray().reshape(S, A, S), R)
     model = pomrl.from_arrays([rows[a::A] for a in range(A)], R)
     assert sparse.issparse(model.P)
-    found, wanted = model.plan(GAMMAS), as_array.plan(GAMMAS)
-    np.testing.assert_array_equal(found.policies, wanted.policies)
-    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-11)
+    actual, expected = model.plan(GAMMAS), as_array.plan(GAMMAS)
+    np.testing.assert_array_equal(actual.policies, expected.policies)
+    np.testing.assert_allclose(actual.values, expected.values, rtol=1e-11)
     for norm in ("max", "mean"):
-        losses = planning_loss(as_array.P[None], R[None], wanted.policies[None], 0.99, norm=norm)[0]
+        losses = planning_loss(as_array.P[None], R[None], expected.policies[None], 0.99, norm=norm)[0]
         assert losses[0] > 0.0 == losses[2]
         for form in (model, as_array):
-            np.testing.assert_allclose(form.planning_loss(found.policies, 0.99, norm), losses, atol=1e-10)
+            np.testing.assert_allclose(form.planning_loss(actual.policies, 0.99, norm), losses, atol=1e-10)
 
 
 def test_nothing_of_twenty_thousand_states_is_ever_dense():

@@ -50,9 +50,9 @@ def test_steps_end_near_the_largest_marginal_likelihood(monkeypatch: pytest.Monk
             total += rows.sum((1, 2))
         return total
 
-    found = log_density(memory.c)
-    assert (found > log_density(memory.c * 1.05)).all()
-    assert (found > log_density(memory.c / 1.05)).all()
+    actual = log_density(memory.c)
+    assert (actual > log_density(memory.c * 1.05)).all()
+    assert (actual > log_density(memory.c / 1.05)).all()
 
 
 def test_pairs_that_were_never_visited_stay_uniform_and_rows_with_one_state_go_to_it():

@@ -52,17 +52,17 @@ def lines() -> list[str]:
 
 def arguments_are_right(line: str) -> bool:
     """Return whether what a command of ours names exists; commands of others are taken as they are."""
-    if found := re.search(r"(?:^|\s)\./reproduce\.sh\s*(\w*)", line):
+    if actual := re.search(r"(?:^|\s)\./reproduce\.sh\s*(\w*)", line):
         script = (ROOT / "reproduce.sh").read_text()
-        return bool(re.search(rf"^\s+{found[1] or 'all'}\) ", script, re.MULTILINE))
+        return bool(re.search(rf"^\s+{actual[1] or 'all'}\) ", script, re.MULTILINE))
     if line == ".ci/run":
         return os.access(ROOT / line, os.X_OK)
-    if found := re.search(r"-m pytest(.*)$", line):
-        return all((ROOT / word).exists() for word in found[1].split() if "/" in word)
-    if found := re.search(r"'\.\[([\w,]+)\]'", line):
-        return {*found[1].split(",")} <= {*PROJECT["project"]["optional-dependencies"]}
-    if found := re.search(r"packages/[\w-]+", line):
-        return (ROOT / found[0] / "pyproject.toml").exists()
+    if actual := re.search(r"-m pytest(.*)$", line):
+        return all((ROOT / word).exists() for word in actual[1].split() if "/" in word)
+    if actual := re.search(r"'\.\[([\w,]+)\]'", line):
+        return {*actual[1].split(",")} <= {*PROJECT["project"]["optional-dependencies"]}
+    if actual := re.search(r"packages/[\w-]+", line):
+        return (ROOT / actual[0] / "pyproject.toml").exists()
     if "mkdocs" in line:  # which tests/site builds
         return (ROOT / "mkdocs.yml").exists()
     tools = (

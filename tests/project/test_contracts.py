@@ -310,10 +310,10 @@ def test_a_broken_component_is_named_with_the_check_and_the_remedy(
     with pytest.raises(ComponentError) as caught:
         check_component(component)
     message = str(caught.value)
-    name, found = re.fullmatch(r"(\S+) fails the check that (.*)\. Remedy: .*", message).groups()  # type: ignore[union-attr]
+    name, actual = re.fullmatch(r"(\S+) fails the check that (.*)\. Remedy: .*", message).groups()  # type: ignore[union-attr]
     assert name.rpartition(".")[2] == type(component).__name__
-    assert statement in found
-    assert reason in found, message
+    assert statement in actual
+    assert reason in actual, message
     assert remedy in message.rpartition("Remedy: ")[2]
     assert "\n" not in message
 

@@ -20,8 +20,8 @@ def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
     with two_runs_of(SWEEPS, folder):
         assert draw_all([Selection(find("pomrl2023"), DRAWN)])[0] == []
         for command in (claims, report):
-            status, _, said = call(command, "pomrl2023")
-            assert status == 0, said
+            status, _, err = call(command, "pomrl2023")
+            assert status == 0, err
     return folder
 
 

@@ -42,8 +42,8 @@ class TestAnswer:
 
     def test_the_words_for_one_variant_name_none(self, tmp_path: Path) -> None:
         study = replace(PAPER, config=replace(PAPER.config, headline=["printed"]))
-        found = judged(tmp_path, {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
-        of = groups(study, found)
+        actual = judged(tmp_path, {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
+        of = groups(study, actual)
         assert list(of) == ["Claims that hold", "Claims that do not hold, and why"]
         assert of["Claims that do not hold, and why"][0][1].startswith("Does not hold. a less b")
 

@@ -162,11 +162,11 @@ def test_variants_stand_beside_the_claims_and_in_a_matrix(
     others = [first.loc[first["claim"] == "Q1.1"].assign(variant=name, **word) for name in (second, "further")]
     content = pd.concat([first, *others]).to_csv(index=False).encode()
     DerivedFiles(of_study(empty_outputs) / "claims.json").write({"claims.csv": content}, {})
-    found = html_of("pomrl2023")
+    actual = html_of("pomrl2023")
     beside = f'<span class="alone">{second}:</span> <span class="chip does-not-hold">'
-    assert beside in article_of(found, "claim-Q1.1")
-    assert found.count(beside) == 1
-    matrix = found.partition('<table class="matrix">')[2].partition("</table>")[0]
+    assert beside in article_of(actual, "claim-Q1.1")
+    assert actual.count(beside) == 1
+    matrix = actual.partition('<table class="matrix">')[2].partition("</table>")[0]
     assert set(re.findall(r'<tr><th scope="row">(\w+)</th>', matrix)) == {"repaired", second, "further"}
     with_verdict = [judgement for judgement in judged.of("repaired").values() if judgement.verdict]
     assert len(re.findall(r'title="(\S+) under repaired: ', matrix)) == len(with_verdict)

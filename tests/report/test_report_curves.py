@@ -65,7 +65,7 @@ class TestCurves:
         copied_figures(folder, empty_outputs)
         signature = embedded["series"][0]["curve"].partition("-")[0]
         shutil.copytree(folder / "runs" / signature, empty_outputs / "runs" / signature)
-        found = html_of("pomrl2023")
-        assert {series["curve"].partition("-")[0] for series in curves_of(found)["series"]} == {signature}
-        assert embedded["lost"] == 0 < curves_of(found)["lost"]
-        assert f"{curves_of(found)['lost']} experiments without a curve" in found
+        actual = html_of("pomrl2023")
+        assert {series["curve"].partition("-")[0] for series in curves_of(actual)["series"]} == {signature}
+        assert embedded["lost"] == 0 < curves_of(actual)["lost"]
+        assert f"{curves_of(actual)['lost']} experiments without a curve" in actual

@@ -27,13 +27,13 @@ def test_captions_have_paragraphs() -> None:
 
 def test_documents() -> None:
     text = "# Title\n\n## E1. One\n\n$x_t$ [in](docs/a.md) [out](src/b.py) <script>\n\n$$y$$\n"
-    found = document(text, "errata", {"a.md": "#a"})
-    assert '<h3 id="errata-e1">E1. One</h3>' in found
-    assert "Title" not in found
-    assert '<a href="#a">in</a> <a>out</a> &lt;script&gt;' in found
-    assert found.count("<math") == 2
+    actual = document(text, "errata", {"a.md": "#a"})
+    assert '<h3 id="errata-e1">E1. One</h3>' in actual
+    assert "Title" not in actual
+    assert '<a href="#a">in</a> <a>out</a> &lt;script&gt;' in actual
+    assert actual.count("<math") == 2
 
 
 def test_pictures_of_documents_become_links_to_figures_on_the_page_or_words() -> None:
-    found = document("![a <b>](../x/shown.png) ![c](other.png)", "notes", {"shown.png": "#figure-shown"})
-    assert found == '<p><a href="#figure-shown">a &lt;b&gt;</a> c</p>\n'
+    actual = document("![a <b>](../x/shown.png) ![c](other.png)", "notes", {"shown.png": "#figure-shown"})
+    assert actual == '<p><a href="#figure-shown">a &lt;b&gt;</a> c</p>\n'

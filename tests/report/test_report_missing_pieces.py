@@ -27,17 +27,17 @@ def test_claims_alone_and_figures_alone(folder: Path, empty_outputs: Path) -> No
     of_study(empty_outputs).mkdir(parents=True)
     for name in ("claims.csv", "claims.json"):
         shutil.copy(of_study(folder) / name, of_study(empty_outputs))
-    found = html_of("pomrl2023")
-    assert found.count("Not drawn yet.") == len(FIGURES)
-    assert "curves-data" not in found
-    assert "<img" not in found
+    actual = html_of("pomrl2023")
+    assert actual.count("Not drawn yet.") == len(FIGURES)
+    assert "curves-data" not in actual
+    assert "<img" not in actual
     for name in ("claims.csv", "claims.json"):
         (of_study(empty_outputs) / name).unlink()
     copied_figures(folder, empty_outputs)
-    found = html_of("pomrl2023")
-    assert found.count("<img") == len(DRAWN)
-    assert "pomrl reproduce pomrl2023" in found
-    assert_closed(found)
+    actual = html_of("pomrl2023")
+    assert actual.count("<img") == len(DRAWN)
+    assert "pomrl reproduce pomrl2023" in actual
+    assert_closed(actual)
 
 
 @pytest.mark.parametrize(("column", "value"), [("statement", None), ("verdict", "perhaps")])

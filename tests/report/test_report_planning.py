@@ -41,9 +41,9 @@ def test_losses_are_those_of_this_package(script: Page) -> None:
 
 
 def test_of_tied_discount_factors_the_largest_is_the_best(script: Page) -> None:
-    found = script.evaluate("planning.experiment(planning.draw(0, 1), 5, 1)")  # so that the model is known
-    assert found["mean"][-2:] == [0, 0]
-    assert found["best"] == len(found["mean"]) - 1
+    actual = script.evaluate("planning.experiment(planning.draw(0, 1), 5, 1)")  # so that the model is known
+    assert actual["mean"][-2:] == [0, 0]
+    assert actual["best"] == len(actual["mean"]) - 1
 
 
 def test_the_weights_and_the_equivalent_model_are_those_of_the_theory(script: Page) -> None:

@@ -38,11 +38,11 @@ def test_both_versions_of_a_figure_stand_together_and_figures_of_variants_where_
     assert sections(page) == {}
     assert call(reproduce, "mine")[0] == 0  # the experiments of the variant
     assert call(figures, "mine", "--variants", "wide")[0] == 0
-    found = sections(page_of(here))
-    assert found["wide"].count("<img") == 2
-    assert "pomrl reproduce mine figures --variants wide --only curves" in found["wide"]
-    assert "sigma=0.02" in found["wide"]
+    actual = sections(page_of(here))
+    assert actual["wide"].count("<img") == 2
+    assert "pomrl reproduce mine figures --variants wide --only curves" in actual["wide"]
+    assert "sigma=0.02" in actual["wide"]
     (here / "outputs" / "studies" / "mine" / "figures" / "wide" / "curves.csv").write_text("x\n")
-    status, _, said = call(report, "mine")
+    status, _, err = call(report, "mine")
     assert status == 1
-    assert said.rstrip().endswith("; run pomrl reproduce mine figures --variants wide --only curves again")
+    assert err.rstrip().endswith("; run pomrl reproduce mine figures --variants wide --only curves again")

@@ -173,5 +173,5 @@ def test_independent_samples_have_welchs_interval():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=5), 1.0 + 3.0 * rng.normal(size=12)
     theirs = stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
-    found = difference(a, b, paired=False)
-    assert (found.lower, found.upper) == pytest.approx((theirs.low, theirs.high))
+    actual = difference(a, b, paired=False)
+    assert (actual.lower, actual.upper) == pytest.approx((theirs.low, theirs.high))

@@ -322,8 +322,8 @@ class TestSummaries:
 
 
 def regrets(estimator: str) -> np.ndarray:
-    chosen = choose(where={"S": 4, "sigma": 0.03, "estimator": estimator})
-    rows = chosen.stored[0].table().query("gamma == 0.99")
+    selected = choose(where={"S": 4, "sigma": 0.03, "estimator": estimator})
+    rows = selected.stored[0].table().query("gamma == 0.99")
     return rows.groupby("run")["planning_loss"].mean().to_numpy()
 
 

@@ -75,8 +75,8 @@ class TestXarray:
 
     @pytest.mark.usefixtures("dataset")
     def test_discount_factors_that_were_chosen_are_a_variable(self) -> None:
-        chosen = frame().iloc[::3].assign(gamma=np.linspace(0.1, 0.8, LOSS[..., 0].size))
-        dataset: Any = Result.of_table(chosen).to_xarray()
+        selected = frame().iloc[::3].assign(gamma=np.linspace(0.1, 0.8, LOSS[..., 0].size))
+        dataset: Any = Result.of_table(selected).to_xarray()
         assert dataset[0]["gamma"][0] == ("run", "task", "choice")
         assert {*dataset[1]} == {"run", "task"}
 

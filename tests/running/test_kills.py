@@ -77,9 +77,9 @@ def finished(outputs: Path, faults: Path) -> dict[str, bytes]:
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends processes with their driver on Linux only")
 @pytest.mark.parametrize("seed", range(FAULTS))
 def test_drivers_that_are_killed(seed: int, faults: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
-    drivers, wanted = 2 - seed % 2, random.Random(seed).randint(1, 6)
+    drivers, expected = 2 - seed % 2, random.Random(seed).randint(1, 6)
     processes = [driver(tmp_path, *SWEEP, "execution.workers=2", paths=(faults,)) for _ in range(drivers)]
-    until(lambda: len(blocks(tmp_path)) >= wanted or any(process.poll() is not None for process in processes))
+    until(lambda: len(blocks(tmp_path)) >= expected or any(process.poll() is not None for process in processes))
     assert sum(map(kill, processes)) >= 2
     with_blocks = [StoredExperiment(folder) for folder in {path.parent for path in tmp_path.glob("runs/*/*.parquet")}]
     assert [stored.tags() for stored in with_blocks] == [["killed"]] * len(with_blocks)

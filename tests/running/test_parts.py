@@ -37,13 +37,13 @@ def test_the_files_are_the_same_for_any_number_of_parts(
     empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The second block is completed in two requests, of which each is divided."""
-    found = []
+    actual = []
     for workers, requests in ((1, [420]), (3, [210, 420])):
         monkeypatch.setattr("pomrl.running.plan.PART_SECONDS", 1e-9)
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / str(workers)))
         for runs in requests:
             words = [*SETTING, f"runs={runs}", f"execution.workers={workers}", "metric=value"]
             compute([experiment(PUBLISHED, words)])
-        found.append(blocks(tmp_path / str(workers)))
-    assert found[0] == found[1]
-    assert len(found[0]) == 3
+        actual.append(blocks(tmp_path / str(workers)))
+    assert actual[0] == actual[1]
+    assert len(actual[0]) == 3

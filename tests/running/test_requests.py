@@ -35,14 +35,14 @@ def test_many_jobs_are_estimated_from_few_stored_or_not(monkeypatch: pytest.Monk
     made_plain = counted(monkeypatch, composition, "Composed")
     command("seed=0", "S=3", "T=1", "runs=1")
     before = made_plain.call_count
-    status, lines, said = command("-m", "seed=range(0,20000)", "S=3", "T=1", "runs=1")
+    status, lines, err = command("-m", "seed=range(0,20000)", "S=3", "T=1", "runs=1")
     assert (status, lines, made_plain.call_count - before) == (1, [], 20)
     assert loaded.call_count <= 8  # Hydra itself composes each command as a whole
-    assert said.startswith("20,000 experiments, 20,000 runs to compute; about ")
-    assert said.endswith("set yes=true to compute more than 10,000 experiments\n")
-    status, lines, said = command("-m", "m=5,50", "S=3,60", "seed=range(0,5000)", "dry_run=true")
+    assert err.startswith("20,000 experiments, 20,000 runs to compute; about ")
+    assert err.endswith("set yes=true to compute more than 10,000 experiments\n")
+    status, lines, err = command("-m", "m=5,50", "S=3,60", "seed=range(0,5000)", "dry_run=true")
     assert (status, lines) == (0, [])
-    assert "estimated from 20 experiments, stored or not: 20,000 experiments, 2,000,000 runs to compute" in said
+    assert "estimated from 20 experiments, stored or not: 20,000 experiments, 2,000,000 runs to compute" in err
     assert len(list((here / "outputs" / "runs").iterdir())) == 1
 
 
@@ -55,24 +55,24 @@ def test_an_estimate_covers_all_values_of_the_axes() -> None:
 
 
 def test_runs_too_large_to_be_read_again_are_refused() -> None:
-    status, lines, said = command("T=30000", "gamma_schedule.gammas=[0.2,0.5,0.9,0.95]", "dry_run=true")
+    status, lines, err = command("T=30000", "gamma_schedule.gammas=[0.2,0.5,0.9,0.95]", "dry_run=true")
     assert (status, lines) == (1, [])
-    assert said.endswith("T times the number of discount factors must be at most 100,000, got 120,000\n")
+    assert err.endswith("T times the number of discount factors must be at most 100,000, got 120,000\n")
 
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "MAX_CHECKED_OF_PROBLEM", 7)
     drawn = counted(monkeypatch, RandomChains, "draw_mean")
-    status, _, said = command("runs=10000000", "dry_run=true")
+    status, _, err = command("runs=10000000", "dry_run=true")
     assert (status, drawn.call_count) == (0, 7)
-    assert "1 experiment, 10,000,000 runs to compute; about " in said
+    assert "1 experiment, 10,000,000 runs to compute; about " in err
 
 
 def test_more_than_an_hour_needs_a_yes(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     monkeypatch.setattr(plan, "MAX_SECONDS", 1e-9)
-    status, _, said = command("T=1", "runs=2")
-    assert (status, said.count("\n")) == (1, 1)
-    assert "set yes=true for work of more than an hour" in said
+    status, _, err = command("T=1", "runs=2")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "set yes=true for work of more than an hour" in err
     assert not (here / "outputs" / "runs").exists()
     assert command("T=1", "runs=2", "yes=true")[0] == 0
     assert command("T=1", "runs=2")[0] == 0  # stored already

@@ -151,11 +151,11 @@ def test_a_prize_that_nothing_reaches_changes_nothing(way: str, gamma: float, pr
     assert lost(P, R, more[others], gamma, best) <= 1e-12 / (1.0 - gamma) ** 2
     assert lost(P, R, policy, gamma, best) <= 1e-12 / (1.0 - gamma) ** 2
     with patched(*WAYS[way]):
-        found = optimal_value(large_P[None], large_R[None], gamma)[0, others]
-        np.testing.assert_allclose(found, best.astype(float), rtol=0, atol=1e-9)
+        actual = optimal_value(large_P[None], large_R[None], gamma)[0, others]
+        np.testing.assert_allclose(actual, best.astype(float), rtol=0, atol=1e-9)
         if way in ("as it chooses itself", "NumPy", "two sides"):
             np.testing.assert_array_equal(more[others], policy)
-            np.testing.assert_array_equal(found, optimal_value(P[None], R[None], gamma)[0])
+            np.testing.assert_array_equal(actual, optimal_value(P[None], R[None], gamma)[0])
 
 
 @every_way
@@ -270,8 +270,8 @@ def test_prizes_that_nothing_reaches_change_nothing_in_large_models(S: int, spar
     alike = np.zeros((1, 3, S), int)
     alike[0, 1, -1] = alike[0, 1, 3:6] = alike[0, 2, 5:8] = 1
     for gamma in (0.9, 0.999):
-        found, best = optimal_value(P[None], R[None], gamma)[0, :-1], optimal_value(*smaller, gamma)[0]
-        np.testing.assert_allclose(found, best, rtol=1e-11)
+        actual, best = optimal_value(P[None], R[None], gamma)[0, :-1], optimal_value(*smaller, gamma)[0]
+        np.testing.assert_allclose(actual, best, rtol=1e-11)
         V, _, which = distinct_policy_values(P[None], R[None], alike, gamma)
         best, _, _ = distinct_policy_values(*smaller, alike[..., :-1], gamma)
         assert which.tolist() == [[0, 1, 2]]

@@ -145,5 +145,5 @@ def test_a_component_cannot_write_to_what_it_is_given(what: str) -> None:
 @pytest.mark.parametrize("kind", ["i1", ">i4", "u8"])
 def test_counts_may_be_integers_of_every_kind(kind: str) -> None:
     data = stranger(Generative, draw=lambda counts: counts.astype(kind))
-    (found,), (expected,) = (tables(replace(PROBLEM, data=way), [METHOD], range(2)) for way in (data, Generative()))
-    np.testing.assert_array_equal(found["planning_loss"], expected["planning_loss"])
+    (actual,), (expected,) = (tables(replace(PROBLEM, data=way), [METHOD], range(2)) for way in (data, Generative()))
+    np.testing.assert_array_equal(actual["planning_loss"], expected["planning_loss"])

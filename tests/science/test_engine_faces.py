@@ -46,12 +46,12 @@ def test_what_is_right_is_not_copied_and_everything_else_becomes_so() -> None:
     right = np.arange(6.0).reshape(2, 3)
     assert input_checks.float64(right, "R") is right
     for other in (right[::-1], np.asfortranarray(right), right.astype(">f8"), right.tolist(), odd_address(right)):
-        found = input_checks.float64(other, "R")
-        assert found.dtype == np.float64
-        assert found.dtype.isnative
-        assert found.flags.c_contiguous
-        assert found.flags.aligned
-        np.testing.assert_array_equal(found, other)
+        actual = input_checks.float64(other, "R")
+        assert actual.dtype == np.float64
+        assert actual.dtype.isnative
+        assert actual.flags.c_contiguous
+        assert actual.flags.aligned
+        np.testing.assert_array_equal(actual, other)
 
 
 @pytest.mark.parametrize("S", [4, 60])
@@ -80,10 +80,10 @@ def test_the_number_of_actions_has_a_limit() -> None:
 @pytest.mark.skipif(not shutil.which("gcc"), reason="there is no gcc, whose sanitizers watch the engine")
 def test_engines_agree_whatever_the_arguments_under_sanitizers(tmp_path: Path) -> None:
     """The engine is built anew with sanitizers, which end the process at the first access that is out of bounds."""
-    found = (
+    actual = (
         subprocess.check_output(["gcc", f"-print-file-name=lib{name}.so"], text=True) for name in ("asan", "ubsan")
     )
-    libraries = [library.strip() for library in found]
+    libraries = [library.strip() for library in actual]
     if not all(Path(library).is_absolute() for library in libraries):
         pytest.skip("gcc has no sanitizers here")
     sanitize(tmp_path)

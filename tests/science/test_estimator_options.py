@@ -76,9 +76,9 @@ def test_the_sampling_variance_is_unbiased_where_numbers_of_transitions_differ(m
         counts = rng.multinomial(visits, rng.dirichlet(c * p, (n, S, 1)))
         memory = memory.update(Batch.of_counts(counts, m))
     v = p * (1 - p) * c / (c + 1)
-    found = memory.sampling_variance()
-    assert np.all(np.abs(found.mean(0) - v) < 4.5 * found.std(0) / np.sqrt(n))
-    np.testing.assert_allclose(memory.sampling_noise(), found * (1 + 1 / 2 + 1 / 7) / 3, rtol=1e-12)
+    actual = memory.sampling_variance()
+    assert np.all(np.abs(actual.mean(0) - v) < 4.5 * actual.std(0) / np.sqrt(n))
+    np.testing.assert_allclose(memory.sampling_noise(), actual * (1 + 1 / 2 + 1 / 7) / 3, rtol=1e-12)
 
 
 def test_the_next_model_is_as_far_from_the_average_as_its_concentration_says():
@@ -193,7 +193,7 @@ def test_priors_that_are_given():
         ("uniform", uniform),
     ]
     for prior, expected in priors:
-        found = learned(RegularisedLeastSquares(mixing=1.0, prior=prior), batches, smoothed)
-        np.testing.assert_array_equal(found, [expected] * 2)
+        actual = learned(RegularisedLeastSquares(mixing=1.0, prior=prior), batches, smoothed)
+        np.testing.assert_array_equal(actual, [expected] * 2)
     without_smoothing = learned(RegularisedLeastSquares(mixing=1.0, prior="unsmoothed"), batches, truth)
     assert np.array_equal(without_smoothing[0], truth.P_o)

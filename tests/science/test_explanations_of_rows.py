@@ -19,8 +19,8 @@ def test_a_gambler_with_fair_tosses_wins_as_often_as_the_share_that_he_owns() ->
 
 
 def test_a_row_of_the_table() -> None:
-    found = row("cabs", 0.05, runs=3)
-    assert found["family"] == "cabs"
-    shares = [float(str(found[name]).split()[0]) for name in ("ada-POMRL", "equal or tied", "less")]
+    actual = row("cabs", 0.05, runs=3)
+    assert actual["family"] == "cabs"
+    shares = [float(str(actual[name]).split()[0]) for name in ("ada-POMRL", "equal or tied", "less")]
     assert shares[1] - shares[0] == pytest.approx(shares[2], abs=0.11)
     assert 0.0 < shares[1] < 100.0

@@ -110,8 +110,8 @@ def test_losses_at_the_largest_gamma_eval_are_as_accurate_as_promised() -> None:
         P, R = random_chain_mdp(np.random.default_rng(seed), 10, 2, 5)
         best, other = PolicyIteration().plan(P[None], R[None], np.array([0.5, gamma]))[0][::-1]
         exact = np.abs(exact_value(P, R, best, gamma) - exact_value(P, R, other, gamma)).max()
-        found = planning_loss(P[None], R[None], other[None, None], gamma)[0, 0]
-        assert abs(float(exact) - found) <= LOSS_ERROR
+        actual = planning_loss(P[None], R[None], other[None, None], gamma)[0, 0]
+        assert abs(float(exact) - actual) <= LOSS_ERROR
 
 
 @pytest.mark.parametrize("gamma", [0.9, ACCURATE_GAMMA_EVAL, 0.9999, MAX_GAMMA_EVAL])

@@ -47,27 +47,27 @@ def best(P: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 def test_the_value_is_a_mean_over_starts() -> None:
     outcome, start = outcomes(), (0.1, 0.0, 0.6, 0.3)
-    found = Value().measure(replace(outcome, criterion=Criterion(0.9, start=start)))
+    actual = Value().measure(replace(outcome, criterion=Criterion(0.9, start=start)))
     for i, g in product(range(3), range(3)):
         V = policy_value(outcome.P[i], outcome.R[i], outcome.policy[i, g], 0.9)
-        assert found[i, g] == pytest.approx(V @ start, rel=1e-12)
+        assert actual[i, g] == pytest.approx(V @ start, rel=1e-12)
 
 
 def test_training_loss_is_the_loss_in_the_estimated_model() -> None:
     outcome = outcomes()
-    found = TrainingLoss().measure(outcome)
+    actual = TrainingLoss().measure(outcome)
     for i, g in product(range(3), range(3)):
         V = policy_value(outcome.P_hat[i], outcome.R_hat[i], outcome.policy[i, g], 0.9)
-        assert found[i, g] == pytest.approx((best(outcome.P_hat[i], outcome.R_hat[i]) - V).max(), abs=1e-9)
-    assert (found[:2, -1] == 0).all()  # planned there with gamma_eval
+        assert actual[i, g] == pytest.approx((best(outcome.P_hat[i], outcome.R_hat[i]) - V).max(), abs=1e-9)
+    assert (actual[:2, -1] == 0).all()  # planned there with gamma_eval
 
 
 def test_distinct_policies_are_counted_up_to_each_discount_factor() -> None:
     outcome = outcomes()
-    found = DistinctPolicies().measure(outcome)
+    actual = DistinctPolicies().measure(outcome)
     for i, g in product(range(3), range(3)):
-        assert found[i, g] == len({tuple(policy) for policy in outcome.policy[i, : g + 1].tolist()})
-    assert found.max() > 1
+        assert actual[i, g] == len({tuple(policy) for policy in outcome.policy[i, : g + 1].tolist()})
+    assert actual.max() > 1
     there_and_back = outcome.policy[:, [0, 0, 0]].copy()
     there_and_back[:, 1, 0] = 1 - there_and_back[:, 1, 0]
     assert DistinctPolicies().measure(replace(outcome, policy=there_and_back)).tolist() == [[1.0, 2.0, 2.0]] * 3
@@ -96,11 +96,11 @@ def compute(*words: str) -> Experiment:
 class TestWhatIsStored:
     def test_losses_and_tables_have_the_metric(self) -> None:
         plain, measured = compute(), compute("metric=training_loss")
-        found = Result.of_experiment(measured, 6)
+        actual = Result.of_experiment(measured, 6)
         column = store.load(measured)[MEASURED].to_numpy()
-        assert_array_equal(found.loss.ravel(), column)
+        assert_array_equal(actual.loss.ravel(), column)
         row = api.table(y="training_loss")
-        assert row["mean"].item() == pytest.approx(found.regret.mean())
+        assert row["mean"].item() == pytest.approx(actual.regret.mean())
         assert api.table()["mean"].item() == pytest.approx(Result.of_experiment(plain, 6).regret.mean())
         assert_array_equal(api.load(S=4, T=2)["planning_loss"], store.load(plain)["planning_loss"])
         assert api.plot(y="training_loss").axes[0].get_ylabel() == "Training loss, γ = 0.99"
@@ -114,6 +114,6 @@ class TestWhatIsStored:
         for t, rows in table.groupby("task"):
             (gamma,) = rows["gamma"].unique()
             assert mean[t, gamma] == pytest.approx(mean[t].min())
-            chosen = grid.query("task == @t and gamma == @gamma")
-            assert_array_equal(rows[MEASURED], chosen[MEASURED])
+            selected = grid.query("task == @t and gamma == @gamma")
+            assert_array_equal(rows[MEASURED], selected[MEASURED])
         assert_array_equal(Result.of_experiment(asked, 6).loss.ravel(), table[MEASURED])

@@ -17,12 +17,12 @@ NOISE = 0.3
 
 def estimates(model: RewardModel, R: np.ndarray, N: int, T: int, noise: float = NOISE) -> list[np.ndarray]:
     """The estimated rewards of T tasks whose rewards R have been sampled N times in each pair."""
-    rng, memory, found = np.random.default_rng(0), RewardMemory(), []
+    rng, memory, actual = np.random.default_rng(0), RewardMemory(), []
     for t in range(T):
         mean = R[t] + noise * rng.standard_normal(SHAPE) / np.sqrt(N)
         estimate, memory = RewardLearning(model, noise, 0.0, 1.0).estimate(memory, mean, np.full(SHAPE, float(N)))
-        found.append(estimate)
-    return found
+        actual.append(estimate)
+    return actual
 
 
 def errors(spread: float, T: int = 12) -> dict[str, float]:
@@ -41,8 +41,8 @@ def test_errors_of_own_and_pooled_samples_are_those_of_means():
 
 def test_shrunk_rewards_are_nearly_as_good_as_the_better_of_both():
     for spread in (0.0, 0.1, 0.5):
-        found = errors(spread)
-        assert found["shrunk"] < 1.1 * min(found["own"], found["pooled"])
+        actual = errors(spread)
+        assert actual["shrunk"] < 1.1 * min(actual["own"], actual["pooled"])
 
 
 def test_a_pair_without_samples_has_the_middle_or_what_other_tasks_say():

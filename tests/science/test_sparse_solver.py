@@ -74,12 +74,12 @@ def test_a_birth_and_death_chain_has_the_values_of_its_closed_form(way: str, gam
     R[-1] = 1.0
     low, high = np.roots([gamma * up, -1.0, gamma * down])[::-1]
     s = np.arange(n + 1)
-    wanted = high ** (s - n) * (1.0 - (low / high) ** s) / (1.0 - (low / high) ** n) / (1.0 - gamma)
-    for found in (
+    expected = high ** (s - n) * (1.0 - (low / high) ** s) / (1.0 - (low / high) ** n) / (1.0 - gamma)
+    for actual in (
         sparse.plan(rows, R, np.array([gamma]))[1],
         sparse.policy_values(rows, R, np.zeros((1, n + 1), int), gamma),
     ):
-        np.testing.assert_allclose(found[0], wanted, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(actual[0], expected, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -92,11 +92,11 @@ def test_sparse_models_are_planned_and_evaluated_as_dense_ones(way: str, kind: s
     exact = PolicyIteration().plan(P[None], R[None], gammas)[0]
     states, scale = np.arange(len(R)), np.abs(R).max()
     for g, gamma in enumerate(gammas):
-        wanted, own = (
+        expected, own = (
             np.linalg.solve(np.eye(len(R)) - gamma * P[states, policy], R[states, policy])
             for policy in (exact[g], policies[g])
         )
-        np.testing.assert_allclose(own, wanted, rtol=0, atol=1e-9 * scale)
+        np.testing.assert_allclose(own, expected, rtol=0, atol=1e-9 * scale)
         np.testing.assert_allclose(values[g], own, rtol=0, atol=1e-9 * scale)
     evaluated = sparse.policy_values(rows, R, policies, 0.95)
     for policy, V in zip(policies, evaluated, strict=True):

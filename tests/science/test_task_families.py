@@ -117,15 +117,15 @@ def test_the_slip_of_gymnasium_gives_the_table_of_gymnasium(family: type[TaskFam
     P, R = family(centre=slip, spread=0.0, values=2).models(np.array([slip]))
     R = for_each_model(R, P)
     theirs = (toy_text.FrozenLakeEnv(is_slippery=True) if family is FrozenLake else toy_text.TaxiEnv(is_rainy=True)).P
-    found, pays = np.zeros(P.shape[1:]), np.zeros(P.shape[1:])
+    actual, pays = np.zeros(P.shape[1:]), np.zeros(P.shape[1:])
     ended = {s for of_state in theirs.values() for rows in of_state.values() for _, s, _, ends in rows if ends}
     for s in set(theirs) - ended:
         for a, outcomes in theirs[s].items():
             for chance, following, reward, _ in outcomes:
-                found[s, a, following] += chance
+                actual[s, a, following] += chance
                 pays[s, a, following] += chance * reward
     alive = [s for s in theirs if s not in ended]
-    np.testing.assert_allclose(P[0, alive], found[alive], atol=1e-12)
+    np.testing.assert_allclose(P[0, alive], actual[alive], atol=1e-12)
     np.testing.assert_allclose(expected_rewards(R, P)[0, alive], pays[alive].sum(-1), atol=1e-12)
     assert all((P[0, s, :, s] == 1).all() for s in ended)
     assert not expected_rewards(R, P)[0, list(ended)].any()

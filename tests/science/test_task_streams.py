@@ -27,8 +27,8 @@ def means(stream: TaskStream, T: int = 8, sigma: float = 0.01) -> list[MeanModel
 
 def changes(stream: TaskStream, T: int = 8) -> list[int]:
     """The tasks whose mean model is not that of the task before."""
-    found = means(stream, T)
-    return [t for t in range(2, T + 1) if found[t - 1] is not found[t - 2]]
+    actual = means(stream, T)
+    return [t for t in range(2, T + 1) if actual[t - 1] is not actual[t - 2]]
 
 
 def test_mean_models_change_when_the_stream_says():
@@ -52,12 +52,12 @@ def test_models_take_turns_or_come_at_random():
 
 
 def test_a_step_of_the_drift_has_the_deviation_that_its_speed_says():
-    found = means(Drift(speed=0.1), 300)
-    P = np.stack([mean.P_o for mean in found])
+    actual = means(Drift(speed=0.1), 300)
+    P = np.stack([mean.P_o for mean in actual])
     inside = (P[:-1] > 0.05) & (P[:-1] < 0.95)  # where nothing is reflected
     steps = np.diff(P, axis=0)[inside]
     centred = np.sqrt(3 / 4)  # the deviates of the four supported states of a row are centred
-    assert steps.std() == pytest.approx(0.1 * found[0].deviation * centred, rel=0.1)
+    assert steps.std() == pytest.approx(0.1 * actual[0].deviation * centred, rel=0.1)
 
 
 @pytest.mark.parametrize("distribution", [Dirichlet(zeros=2), UniformBall(zeros=2, measure="std")])

@@ -102,10 +102,10 @@ def test_every_public_name_is_in_the_reference(texts: dict[Path, str], site: Pat
     faces = {"pomrl": pomrl, "components": components, "study": study, "bounds": bounds}
     for name, face in faces.items():
         offered = {member for member in dir(face) if _is_ours(face, member)}
-        found = re.findall(
+        actual = re.findall(
             r'<h2 id="pomrl[^>]*>.*?</code>\s*([\w ]+)', texts[site / "reference" / f"{name}.html"], flags=re.DOTALL
         )
-        assert offered <= set(found), name
+        assert offered <= set(actual), name
 
 
 def _is_ours(face: object, name: str) -> bool:
@@ -204,8 +204,8 @@ class TestInTheBrowser:
         page.keyboard.press("/")
         page.keyboard.type("empirical_bayes")
         page.wait_for_selector(".md-search-result__link")
-        found = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
-        assert any("configuration.html" in address for address in found)
+        actual = page.locator(".md-search-result__link").evaluate_all("links => links.map(link => link.href)")
+        assert any("configuration.html" in address for address in actual)
 
     @needs_axe
     @pytest.mark.parametrize("name", PAGES)

@@ -351,9 +351,9 @@ def test_code_that_nobody_can_agree_to_is_a_failure(archive: Path, monkeypatch: 
         opened.writestr("code/mine/study.yaml", b"title: Mine")
     stdin = io.StringIO("y\n")
     monkeypatch.setattr("sys.stdin", stdin)
-    status, _, said = call(import_, str(archive))
+    status, _, err = call(import_, str(archive))
     assert (status, Path("mine").exists()) == (1, False)
-    assert "repeat with --yes" in said
+    assert "repeat with --yes" in err
     assert store.all_experiments()
     stdin.isatty = lambda: True  # type: ignore[method-assign]
     assert call(import_, str(archive))[0] == 0

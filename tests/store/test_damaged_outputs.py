@@ -77,9 +77,9 @@ def test_each_derived_file_is_verified_and_named_with_its_command(
 ) -> None:
     path = damaged / STUDY / name
     damage(kind, path, path, random.Random(1))
-    status, found, _ = call(runs, "--verify")
+    status, actual, _ = call(runs, "--verify")
     assert status == 1
-    (line,) = found.splitlines()
+    (line,) = actual.splitlines()
     assert str(path) in line
     assert line.endswith(f"; run pomrl {command.format(study=sound[1])} again")
 
@@ -128,11 +128,11 @@ def said(command: Command, *arguments: str) -> tuple[int, str]:
 
 def tables() -> dict[str, bytes]:
     """The values of all tables that can be read."""
-    found: dict[str, bytes] = {}
+    actual: dict[str, bytes] = {}
     for experiment in store.all_experiments():
         with suppress(StoreError):
-            found[experiment.signature] = experiment.table().to_csv().encode()
-    return found
+            actual[experiment.signature] = experiment.table().to_csv().encode()
+    return actual
 
 
 WHAT_TO_DO = "pomrl (run|runs|reproduce) |the command that made it|no ordinary file|Is a directory"
@@ -146,12 +146,12 @@ def test_nothing_that_is_damaged_is_used_without_a_word(sound: tuple[Path, str],
     expected, table_of_claims = tables(), f"{STUDY}/claims.csv"
     done = damage_one(damaged, random.Random(seed))
     assert tables().items() <= expected.items()
-    found = said(runs, "--verify")[1]
+    actual = said(runs, "--verify")[1]
     said(runs)
     status, line = said(report, study)
     assert not status or (line.count("\n") <= 2 and re.search(WHAT_TO_DO, line))  # a page without it has its path
     same = page_without_provenance(damaged) == page_without_provenance(whole)
-    assert status or same or ".json: missing" in found or "no longer stored" in page(damaged), done
+    assert status or same or ".json: missing" in actual or "no longer stored" in page(damaged), done
     status, _ = said(claims, study)
     assert status or (damaged / table_of_claims).read_bytes() == (whole / table_of_claims).read_bytes()
     if seed % 4 == 0:
@@ -171,8 +171,8 @@ COMPARED = (".parquet", ".csv", ".pdf", ".png", ".md")
 def files(outputs: Path, made: tuple[str, ...] = ("",)) -> dict[str, bytes]:
     """The content of such files in outputs whose paths begin so."""
     paths = [path for path in sorted(outputs.rglob("*")) if path.suffix in COMPARED and path.is_file()]
-    found = {str(path.relative_to(outputs)): path.read_bytes() for path in paths}
-    return {path: content for path, content in found.items() if path.startswith(made)}
+    actual = {str(path.relative_to(outputs)): path.read_bytes() for path in paths}
+    return {path: content for path, content in actual.items() if path.startswith(made)}
 
 
 @pytest.mark.parametrize("seed", range(FAULTS))

@@ -27,8 +27,8 @@ def outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def command() -> tuple[int, list[str]]:
     """Run a small experiment; return the status and the lines on standard error."""
-    status, _, said = call(run, *SMALL)
-    return status, said.splitlines()
+    status, _, err = call(run, *SMALL)
+    return status, err.splitlines()
 
 
 @pytest.mark.slow
@@ -52,11 +52,11 @@ def test_a_full_disk_names_a_path_and_the_same_command_goes_on(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, function, full)
-        status, said = command()
+        status, output = command()
     assert (status, len(calls), [*tmp_path.rglob("*.tmp")]) == (1, failing, [])
-    assert f"{tmp_path}/outputs" in said[-1]
-    assert "No space left on device" in said[-1]
-    assert not any("Traceback" in line for line in said)
+    assert f"{tmp_path}/outputs" in output[-1]
+    assert "No space left on device" in output[-1]
+    assert not any("Traceback" in line for line in output)
     assert command()[0] == 0
     (stored,) = store.all_experiments()
     assert (stored.complete(), stored.faults()) == (60, [])
@@ -64,9 +64,9 @@ def test_a_full_disk_names_a_path_and_the_same_command_goes_on(
 
 def test_outputs_that_are_a_file_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "outputs").write_text("mine")
-    status, said = command()
-    assert (status, len(said)) == (1, 1)
-    assert f"outputs go to {tmp_path}/outputs; set POMRL_OUTPUTS to change the folder" in said[0]
+    status, output = command()
+    assert (status, len(output)) == (1, 1)
+    assert f"outputs go to {tmp_path}/outputs; set POMRL_OUTPUTS to change the folder" in output[0]
     assert (tmp_path / "outputs").read_text() == "mine"
 
 
@@ -80,10 +80,10 @@ def test_outputs_that_cannot_be_written_are_one_line(error: int, monkeypatch: py
         original(path, *further)
 
     monkeypatch.setattr(os, "mkdir", refused)
-    status, said = command()
-    assert (status, len(said)) == (1, 1)
-    assert os.strerror(error) in said[0]
-    assert "POMRL_OUTPUTS" in said[0]
+    status, output = command()
+    assert (status, len(output)) == (1, 1)
+    assert os.strerror(error) in output[0]
+    assert "POMRL_OUTPUTS" in output[0]
 
 
 def test_a_block_that_the_system_cannot_read_takes_no_other_experiment_away(monkeypatch: pytest.MonkeyPatch) -> None:

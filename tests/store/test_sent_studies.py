@@ -59,11 +59,11 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
     (author / "study.zip").rename(here / "study.zip")
     author.rename(tmp_path / "away")
     with commands(here) as pomrl:
-        status, _, said = pomrl("import", "study.zip")
+        status, _, err = pomrl("import", "study.zip")
         assert (status, (here / "small").exists()) == (1, False)  # without a terminal, nobody can be asked
-        assert {"small/own.py", "beside.py"} <= {*said.splitlines()}
-        assert "these files belong to the study small; pomrl reproduce small runs their code\n" in said
-        assert said.endswith(
+        assert {"small/own.py", "beside.py"} <= {*err.splitlines()}
+        assert "these files belong to the study small; pomrl reproduce small runs their code\n" in err
+        assert err.endswith(
             "3 experiments added, 0 changed, 0 stored already; "
             "pomrl runs --recompute 10 recomputes a sample of the stored blocks\n"
             "to compare verdicts: pomrl reproduce small, then pomrl import study.zip\n"
@@ -71,11 +71,11 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
         before = stored(here)
         assert "2 have the same bytes again, 0 differ, 1 cannot be recomputed" in pomrl("runs", "--recompute", "10")[1]
 
-        status, _, said = pomrl("import", "study.zip", "--yes")
-        assert (status, "pomrl runs small --recompute 10 recomputes a sample" in said) == (0, True)
-        status, _, said = pomrl("reproduce", "small")
-        assert (status, stored(here)) == (0, before), said
-        assert "3 of 3 experiments stored already" in said
+        status, _, err = pomrl("import", "study.zip", "--yes")
+        assert (status, "pomrl runs small --recompute 10 recomputes a sample" in err) == (0, True)
+        status, _, err = pomrl("reproduce", "small")
+        assert (status, stored(here)) == (0, before), err
+        assert "3 of 3 experiments stored already" in err
         status, out, _ = pomrl("import", "study.zip")
         assert (status, "small: All 1 verdicts" in out, "agree with the received ones" in out) == (0, True, True)
         recompute = ("runs", "small", "--recompute", "10")

@@ -70,9 +70,9 @@ def test_an_experiment_with_a_data_file_is_computed_stored_and_found_again(folde
 
 def test_a_data_file_that_does_not_exist_is_one_line(folder: Path) -> None:
     (folder / "mine.py").write_text(FROM_FILE)
-    status, _, said = call(run, "gamma_schedule=fixed", *with_data("nowhere.txt"))
-    assert (status, said.count("\n")) == (1, 1)
-    assert f"gamma_schedule.path='nowhere.txt': must be an existing file, got {folder}/nowhere.txt" in said
+    status, _, err = call(run, "gamma_schedule=fixed", *with_data("nowhere.txt"))
+    assert (status, err.count("\n")) == (1, 1)
+    assert f"gamma_schedule.path='nowhere.txt': must be an existing file, got {folder}/nowhere.txt" in err
 
 
 @pytest.mark.parametrize(("value", "got"), [("print", "<built-in"), ("float('inf')", "inf")])

@@ -257,9 +257,9 @@ def test_missing_runs_are_an_error_and_not_a_shorter_table() -> None:
 
 def test_hindsight_is_chosen_from_the_grid_when_it_is_read() -> None:
     stored(range(10))
-    chosen = store.load(experiment(Hindsight(gammas=GAMMAS, scope="each_task", choice="per_run")))
+    selected = store.load(experiment(Hindsight(gammas=GAMMAS, scope="each_task", choice="per_run")))
     smallest = table(range(10)).groupby(["run", "task"])["planning_loss"].min().to_numpy()
-    assert (chosen["planning_loss"].to_numpy() == smallest).all()
+    assert (selected["planning_loss"].to_numpy() == smallest).all()
 
 
 def test_a_description_that_lies_in_another_folder_is_not_used() -> None:

@@ -190,18 +190,18 @@ def test_a_claim_that_fails_is_named_before_anything_is_computed(here: Path, old
 
 def test_a_number_that_is_not_finite_is_no_verdict(here: Path) -> None:
     write(here / "mine", claims_py=CLAIM.replace(".regret", ".regret * float('nan')"))
-    status, _, said = call(reproduce, "mine")
+    status, _, err = call(reproduce, "mine")
     words = "ada less none, in pairs: its numbers must be finite, got NaN or infinity"
-    assert (status, said.splitlines()[-1]) == (1, f"mine: claim K1 (mine/claims.py:4): {words}")
+    assert (status, err.splitlines()[-1]) == (1, f"mine: claim K1 (mine/claims.py:4): {words}")
     assert not (here / "outputs" / "studies" / "mine" / "claims.csv").exists()
 
 
 def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> None:
     broken = '\n\n@figure("first")\ndef broken(sweeps):\n    """A broken one."""\n    return 1 / 0\n'
     write(here / "drawn", figures_py=FIGURE + broken)
-    status, printed, said = call(reproduce, "drawn", "--runs", "2")
-    assert status == 1, said
-    (line,) = [line for line in said.splitlines() if "broken" in line]
+    status, printed, err = call(reproduce, "drawn", "--runs", "2")
+    assert status == 1, err
+    (line,) = [line for line in err.splitlines() if "broken" in line]
     assert re.fullmatch(r"broken is not drawn: drawn/figures.py:\d+: ZeroDivisionError: division by zero", line)
     assert (here / "outputs/studies/drawn/figures/curves.png").is_file()
     assert printed.splitlines()[-3:] == [
@@ -214,8 +214,8 @@ def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> No
 def test_studies_are_listed_beside_one_that_is_bad(here: Path) -> None:
     write(here / "mine")
     write(here / "worse", study_yaml="title: [\n")
-    status, printed, said = call(studies)
+    status, printed, err = call(studies)
     assert status == 0
     assert "A small study" in printed
-    assert said.startswith("worse/study.yaml: ")
-    assert said.count("\n") == 1
+    assert err.startswith("worse/study.yaml: ")
+    assert err.count("\n") == 1

@@ -43,13 +43,13 @@ def test_ranks_and_losses_are_those_that_two_lines_of_scipy_give() -> None:
     field = ("without_meta", "ada_pomrl", "aggregating", "tied_rows")
     means = np.array([[table[name][cell.name].losses.mean() for name in field] for cell in common_cells()])
     expected = dict(zip(field, stats.rankdata(means, axis=1).mean(0), strict=True))
-    found = {score.learner.name: score for score in ranked()}
-    assert {name: pytest.approx(score.rank.estimate) for name, score in found.items() if score.rank} == expected
-    assert [found[name].rank for name in ("oracle", "dong")] == [None, None]
+    actual = {score.learner.name: score for score in ranked()}
+    assert {name: pytest.approx(score.rank.estimate) for name, score in actual.items() if score.rank} == expected
+    assert [actual[name].rank for name in ("oracle", "dong")] == [None, None]
     for name, reference in {"tied_rows": "without_meta", "dong": "ada_pomrl"}.items():
         for cell in common_cells():
             share = table[name][cell.name].losses.mean() / table[reference][cell.name].losses.mean()
-            interval = found[name].cells[cell.name].percent
+            interval = actual[name].cells[cell.name].percent
             assert interval.estimate == pytest.approx(100.0 * share)
             assert interval.lower < interval.estimate < interval.upper
 

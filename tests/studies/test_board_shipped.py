@@ -190,12 +190,12 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_documents_look_up_counts_ranks_and_losses() -> None:
-    found = {score.learner.name: score for score in scores.score(shipped_learners().values(), shipped(), {})}
+    actual = {score.learner.name: score for score in scores.score(shipped_learners().values(), shipped(), {})}
     families = [cell.name for cell in common_cells() if cell.group == "families"]
     for name in ("meta_gradient", "tied_rows"):
-        worse = sum(found[name].cells[cell].versus_ada == 1 for cell in families)
+        worse = sum(actual[name].cells[cell].versus_ada == 1 for cell in families)
         assert lookups.board(name, "worse_than", "ada_pomrl") == f"{worse} of {len(families)}"
-        rank = found[name].rank
+        rank = actual[name].rank
         assert rank
         assert lookups.board(name, "rank") == f"{rank.estimate:.1f}"
     assert lookups.board("without_meta", "loss", "chains 0.01") == "100 %"

@@ -62,8 +62,8 @@ def test_model_error_as_printed_by_hand():
     B = 0.5 / 2 * sqrt(0.7 * log(3 * 288 / 0.1) / 100)
     expected = (A_1 + A_2 + 0.2) / 1.5 + B
     for t, prior in product((1, 9), PRIORS):
-        found = error(t=t, version="as_printed", prior=prior, Sigma=0.7)
-        assert float(found) == pytest.approx(expected, rel=1e-13)
+        actual = error(t=t, version="as_printed", prior=prior, Sigma=0.7)
+        assert float(actual) == pytest.approx(expected, rel=1e-13)
 
 
 def test_the_weight_of_the_past_in_the_bounds_is_the_mixing_rate_of_the_estimator():
@@ -96,8 +96,8 @@ def test_the_average_is_below_its_closed_form(prior: str, sigma: float):
         noise, own = sqrt(L / (2 * m)), 1.5 * x / (1.5 * x + 1)
         closed = noise / T + (2 / sqrt(T) * (noise + sigma * sqrt(2 * L)) + sigma) / (1 + x) + own * noise
         closed += (prior == "inclusive") * (1 + log(T)) / T * noise
-        found = average_uncertainty(**(SETTING | {"T": T, "m": m, "radius": sigma}), prior=prior) / 4
-        assert float(found) <= closed
+        actual = average_uncertainty(**(SETTING | {"T": T, "m": m, "radius": sigma}), prior=prior) / 4
+        assert float(actual) <= closed
 
 
 def test_loss_bounds_are_the_upper_bound_function_of_the_uncertainty():

@@ -24,9 +24,9 @@ def test_it_is_the_sum_over_all_models(zeros: bool) -> None:
         candidates[1, 2] = candidates[2, 2]
     counts = rng.multinomial(2, candidates[[3, 2, 1]])
     counts[:, 0, 0] = [1, 1, 0]
-    found = posterior_mean(counts, candidates)
+    actual = posterior_mean(counts, candidates)
     for i in range(3):
-        np.testing.assert_allclose(found[i], brute_force(counts[i], candidates), rtol=0, atol=1e-13)
+        np.testing.assert_allclose(actual[i], brute_force(counts[i], candidates), rtol=0, atol=1e-13)
 
 
 def test_many_transitions_do_not_underflow_and_leave_the_true_model() -> None:

@@ -42,9 +42,9 @@ def test_it_is_exact_integration_with_two_states():
     first_task_has_a_pair_without_visits = [[0, 0], [9, 1]]
     batches = np.array([first_task_has_a_pair_without_visits, [[4, 1], [1, 4]], [[5, 0], [0, 5]]])[:, None, :, None]
     learner = HierarchicalBayes(zeros=0, sweeps=500, burn_in=20)
-    found = estimates(learner, [Batch.of_counts(batch, 5) for batch in batches])
+    actual = estimates(learner, [Batch.of_counts(batch, 5) for batch in batches])
     for t in (1, 3):
-        np.testing.assert_allclose(found[t - 1][0], exact(batches[:t, 0]), atol=0.025)
+        np.testing.assert_allclose(actual[t - 1][0], exact(batches[:t, 0]), atol=0.025)
 
 
 def drawn(n: int = 3, tasks: int = 3) -> list[Batch]:
@@ -57,15 +57,15 @@ def drawn(n: int = 3, tasks: int = 3) -> list[Batch]:
 def test_states_beyond_the_support_have_probability_0_once_it_is_known():
     learner, batches = HierarchicalBayes(zeros=2, sweeps=5, burn_in=1), drawn(tasks=4)
     seen = np.sum([batch.counts for batch in batches], axis=0) > 0
-    found = estimates(learner, batches)[-1]
+    actual = estimates(learner, batches)[-1]
     known = seen.sum(-1) == 2
     assert known.any()
-    assert (found[known] > 0).tolist() == seen[known].tolist()
-    np.testing.assert_allclose(found.sum(-1), 1.0)
+    assert (actual[known] > 0).tolist() == seen[known].tolist()
+    np.testing.assert_allclose(actual.sum(-1), 1.0)
 
 
 def test_one_transition_and_more_states_than_the_law_has_are_finite():
     rng = np.random.default_rng(0)
     batches = [Batch.of_counts(rng.multinomial(1, np.full((2, 3, 1, 3), 1 / 3)), 1, equal=True) for _ in range(8)]
-    found = estimates(HierarchicalBayes(zeros=2, sweeps=3, burn_in=0), batches)
-    assert np.isfinite(found).all()
+    actual = estimates(HierarchicalBayes(zeros=2, sweeps=3, burn_in=0), batches)
+    assert np.isfinite(actual).all()

@@ -40,10 +40,10 @@ class TestDifferences:
     @pytest.mark.parametrize(("estimator", "schedule"), OPTIONS)
     def test_all_choices_but_for_fewer_trials_equal_the_computed_reading(self, estimator: str, schedule: str) -> None:
         options = {"estimator": estimator, "gamma_schedule": schedule}
-        chosen = [f"{group}={option}" for group, option in options.items()]
+        selected = [f"{group}={option}" for group, option in options.items()]
         every = overrides(combine(choices()), options)
         combined, computed = (
-            experiment(PUBLISHED, [*chosen, *further]) for further in (every, ["reading=computed", "trials=100"])
+            experiment(PUBLISHED, [*selected, *further]) for further in (every, ["reading=computed", "trials=100"])
         )
         assert store.signature(combined) == store.signature(computed)
 
@@ -77,8 +77,8 @@ class TestDocument:
         before, after = map(Result.of_table, tables(default.problem, [default.method, changed.method], range(60)))
         expected = difference(before.tasks(LAST_TASKS), after.tasks(LAST_TASKS), paired=True)
         values = pd.read_csv(VALUES["effects"]).set_index(["difference", "number", "place"])
-        found = values.loc[(name, LOSS, "repaired"), ["estimate", "lower", "upper"]]
-        np.testing.assert_allclose(found, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
+        actual = values.loc[(name, LOSS, "repaired"), ["estimate", "lower", "upper"]]
+        np.testing.assert_allclose(actual, [expected.estimate, expected.lower, expected.upper], rtol=1e-5, atol=1e-8)
 
     def test_the_schedule_without_the_bug(self) -> None:
         """The schedule with the text's C_t and the printed cases gives gamma_eval in all tasks for sigma = 0.0129.
@@ -120,13 +120,13 @@ def results(ada: float, uniform: float, alone: float, oracle: float) -> Notebook
 
 class TestLadder:
     def test_numbers_of_a_rung(self) -> None:
-        found = {check.name: check.value(results(1.0, 2.0, 5.0, 0.5)) for check in CHECKS}
+        actual = {check.name: check.value(results(1.0, 2.0, 5.0, 0.5)) for check in CHECKS}
         last = np.linspace(2.0, 1.0, 15)[10:].mean() * 1.095
-        assert found["ada-POMRL's loss, tasks 11 to 15"].estimate == pytest.approx(last)
-        assert found["fall from task 1 to task 15"].estimate == pytest.approx(1.095)
-        assert found["gain over no meta-learning, tasks 11 to 15"].estimate == pytest.approx(4 * last)
-        assert found["share of it from the uniform model"].estimate == pytest.approx(0.75)
-        assert found["1.1 oracle less ada-POMRL, tasks 11 to 15"].estimate == pytest.approx((0.55 - 1) * last)
-        assert found["γ*, tasks 11 to 15"].estimate == 0.99
-        for interval in found.values():
+        assert actual["ada-POMRL's loss, tasks 11 to 15"].estimate == pytest.approx(last)
+        assert actual["fall from task 1 to task 15"].estimate == pytest.approx(1.095)
+        assert actual["gain over no meta-learning, tasks 11 to 15"].estimate == pytest.approx(4 * last)
+        assert actual["share of it from the uniform model"].estimate == pytest.approx(0.75)
+        assert actual["1.1 oracle less ada-POMRL, tasks 11 to 15"].estimate == pytest.approx((0.55 - 1) * last)
+        assert actual["γ*, tasks 11 to 15"].estimate == 0.99
+        for interval in actual.values():
             assert interval.lower <= interval.estimate <= interval.upper

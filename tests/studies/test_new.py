@@ -20,16 +20,16 @@ def blocks(here: Path) -> dict[Path, int]:
 
 
 def test_a_new_study_runs_from_any_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    status, printed, said = call(new, "own/mine")
-    assert (status, said) == (0, "")
+    status, printed, err = call(new, "own/mine")
+    assert (status, err) == (0, "")
     *files, advice = printed.splitlines()
     assert files == [str(path) for path in sorted(Path("own/mine").rglob("*")) if path.is_file()]
     assert advice == "to compute, judge, draw and report it: pomrl reproduce own/mine"
     (here / "elsewhere").mkdir()
     os.chdir(here / "elsewhere")
     monkeypatch.setenv("POMRL_OUTPUTS", str(here / "outputs"))
-    status, printed, said = call(reproduce, "../own/mine", "--runs", "2")
-    assert status == 0, said
+    status, printed, err = call(reproduce, "../own/mine", "--runs", "2")
+    assert status == 0, err
     page = here / "outputs" / "studies" / "mine" / "report" / "index.html"
     assert f"report   {page}" in printed.splitlines()
     assert "Does a shrunk prior help?" in page.read_text()

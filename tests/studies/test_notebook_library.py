@@ -47,9 +47,9 @@ def test_their_distribution_is_that_of_the_notebooks_streams_and_another_is_told
 
 
 def test_the_published_table_agrees_with_the_notebooks_streams(published: pd.DataFrame) -> None:
-    found = differences(published, means(legacy_losses()))
-    assert len(found) == 525
-    assert found["z"].abs().max() < 4
+    actual = differences(published, means(legacy_losses()))
+    assert len(actual) == 525
+    assert actual["z"].abs().max() < 4
 
 
 def test_the_published_table_agrees_with_runs_computed_again(few: pd.DataFrame, published: pd.DataFrame) -> None:

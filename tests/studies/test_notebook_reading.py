@@ -87,7 +87,7 @@ def test_learners_are_those_of_plain_loops(name: str):
     experiment = of_notebook(f"estimator={name}")
     problem, gammas = experiment.problem, np.array([0.0, 0.5, 0.99])
     (table,) = tables(problem, [experiment.method], range(2))
-    found = table.set_index(["run", "task", "gamma"]).sort_index()
+    actual = table.set_index(["run", "task", "gamma"]).sort_index()
     for run in range(2):
         P, R = drawn(problem, run)[0], problem.mean(run).R
         for t, (alpha, P_hats) in enumerate(estimates(name, problem, run), start=1):
@@ -96,7 +96,7 @@ def test_learners_are_those_of_plain_loops(name: str):
                 policy = PolicyIteration().plan(P_hat[None], R[None], gammas)
                 losses.append(planning_loss(P[[t - 1]], R[None], policy, 0.99, norm="mean")[0])
                 errors.append(np.abs(P_hat - P[t - 1]).max())
-            rows = found.xs((run, t))
+            rows = actual.xs((run, t))
             assert isinstance(rows, pd.DataFrame)
             np.testing.assert_allclose(rows["alpha"], alpha, rtol=1e-12)
             np.testing.assert_allclose(rows["model_error"], np.mean(errors), rtol=1e-10)

@@ -60,8 +60,8 @@ def test_report_and_documents_say_that_verdicts_are_old_and_what_renews_them(
     edited(*edit)
     page = Path("outputs/studies/dated/report/index.html")
     assert "<strong>Old:</strong>" not in page.read_text()
-    status, _, said = call(report, "dated")
-    assert (status, said) == (0, f"dated: {old(variants)}\n")
+    status, _, err = call(report, "dated")
+    assert (status, err) == (0, f"dated: {old(variants)}\n")
     assert old(variants) in page.read_text()
     assert f"dated: {old(variants)}\n" in call(documents, "dated")[2]
     assert old(variants) in Path("outputs/studies/dated/pages/claims.md").read_text()

@@ -21,14 +21,14 @@ def drawn(seed: int) -> MoveModel:
 
 
 def by_definition(moves: MoveModel) -> np.ndarray:
-    found = np.zeros((N, S, A, S))
+    actual = np.zeros((N, S, A, S))
     for run, s, a in np.ndindex(N, S, A):
-        found[run, s, a] += moves.reset[run, a]
+        actual[run, s, a] += moves.reset[run, a]
         for v, d in enumerate(range(1 - S, S)):
             end = min(max(s + d, 0), S - 1)
-            found[run, s, a, end] += moves.shift[run, a, v] * moves.passed[run, s, v]
-            found[run, s, a] += moves.shift[run, a, v] * moves.blocked[run, s, v] * moves.fallback[run, s]
-    return found
+            actual[run, s, a, end] += moves.shift[run, a, v] * moves.passed[run, s, v]
+            actual[run, s, a] += moves.shift[run, a, v] * moves.blocked[run, s, v] * moves.fallback[run, s]
+    return actual
 
 
 def counts_of(moves: MoveModel, m: int, seed: int = 0) -> np.ndarray:
@@ -58,8 +58,8 @@ def test_what_is_explained_is_that_of_the_definition():
         passed[run, s, v] += of_shift
         blocked[run, s, v] += of_block
     explained = now.expected_moves(counts, weights)
-    for name, wanted in vars(MoveCounts(shift, reset, blocked, passed, fallback)).items():
-        np.testing.assert_allclose(getattr(explained, name), wanted, err_msg=name)
+    for name, expected in vars(MoveCounts(shift, reset, blocked, passed, fallback)).items():
+        np.testing.assert_allclose(getattr(explained, name), expected, err_msg=name)
 
 
 def test_a_row_is_predicted_without_its_own_transitions():
@@ -68,14 +68,14 @@ def test_a_row_is_predicted_without_its_own_transitions():
     earlier = drawn(8).expected_moves(counts_of(drawn(9), 20), weights)
     explained = moves.expected_moves(counts, weights)
     fitted_moves = explained.probabilities(earlier)
-    found = moves.without_each_row(counts, weights, explained, earlier)
-    np.testing.assert_allclose(found.sum(-1), 1.0)
+    actual = moves.without_each_row(counts, weights, explained, earlier)
+    np.testing.assert_allclose(actual.sum(-1), 1.0)
     for s, a in np.ndindex(S, A):
         rest = counts.copy()
         rest[:, s, a] = 0.0
         expected = moves.expected_moves(rest, weights).probabilities(earlier).model[:, s, a]
-        np.testing.assert_allclose(found[:, s, a], expected, rtol=1e-9)
-    assert not np.allclose(found, fitted_moves.model)
+        np.testing.assert_allclose(actual[:, s, a], expected, rtol=1e-9)
+    assert not np.allclose(actual, fitted_moves.model)
 
 
 def test_a_walk_with_walls_and_resets_is_recovered():

@@ -57,8 +57,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     write(folder / "two", {**SMALL, **theirs})
     with inside(folder, "one", "two"):
         for command, *words in ((run, "-m", "experiment=one/first", "runs=3"), (reproduce, "two", "--runs", "3")):
-            status, _, said = call(command, *words)
-            assert status == 0, said
+            status, _, err = call(command, *words)
+            assert status == 0, err
         yield folder
 
 

@@ -67,8 +67,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     here = tmp_path_factory.mktemp("here")
     write(here / "mine", FILES)
     with inside(here, "mine"):
-        status, _, said = call(reproduce, "mine")
-        assert status == 0, said
+        status, _, err = call(reproduce, "mine")
+        assert status == 0, err
         yield here / "outputs" / "studies" / "mine"
 
 
@@ -85,21 +85,21 @@ def test_claims_are_decided_under_every_variant(made: Path) -> None:
 
 
 def test_everything_is_in_the_outputs_of_the_study(made: Path) -> None:
-    found = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
+    actual = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
     pictures = {f"figures/curves{of}.{kind}" for of in ("", "_intervals") for kind in ("pdf", "png", "csv", "json")}
     pages = {f"pages/{name}.{kind}" for name in ("claims", "counts") for kind in ("md", "json")}
     tables = {f"{name}.{kind}" for name in ("claims", "held", "times") for kind in ("csv", "json")}
     report = {f"report/curves{of}.{kind}" for of in ("", "_intervals") for kind in ("webp", "csv", "json")}
-    assert found == pictures | pages | tables | report | {"report/index.html", "report/index.json"}
+    assert actual == pictures | pages | tables | report | {"report/index.html", "report/index.json"}
     assert {path.name for path in made.parent.iterdir()} == {"mine"}
     study = Path("mine")
     written = {path for path in study.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert {str(path.relative_to(study)) for path in written} == {
         name.replace("sweeps/", f"{SWEEPS}/mine/") for name in FILES
     }
-    said = json.loads((made / "figures" / "curves.json").read_text())
-    assert said["command"] == "pomrl reproduce mine figures --only curves"
-    assert [source["settings"]["m"] for source in said["sweeps"]["mine/first"]] == [2, 2]
+    output = json.loads((made / "figures" / "curves.json").read_text())
+    assert output["command"] == "pomrl reproduce mine figures --only curves"
+    assert [source["settings"]["m"] for source in output["sweeps"]["mine/first"]] == [2, 2]
 
 
 def test_the_page_shows_this_study_and_nothing_of_another(made: Path) -> None:

@@ -70,13 +70,13 @@ def test_the_likelihood_is_that_of_dirichlet_multinomials():
     rng = np.random.default_rng(5)
     mean = rng.dirichlet(np.ones(4), size=(2, 4, 3))
     counts = rng.multinomial(6, mean).astype(float)
-    found = _Rows.from_counts(counts).if_tied([mean])
+    actual = _Rows.from_counts(counts).if_tied([mean])
     constants = [
         of_c - dirichlet_multinomial.logpmf(counts.astype(int), c * mean, 6)  # minus the multinomial coefficient
-        for of_c, c in zip(found, CONCENTRATIONS, strict=True)
+        for of_c, c in zip(actual, CONCENTRATIONS, strict=True)
     ]
     np.testing.assert_allclose(constants, [constants[0]] * len(constants), atol=1e-9)
-    assert len(PARAMETER_GRID) % len(found) == 0
+    assert len(PARAMETER_GRID) % len(actual) == 0
 
 
 def test_a_row_expects_the_moves_that_other_rows_show_although_it_has_never_made_them_itself():
@@ -113,7 +113,7 @@ def test_rows_that_are_the_same_in_all_tasks_have_the_mean_of_all_transitions():
     h = EqualOrTied().assess(8, batches[-1], memory, memory, truth).h
     alpha = memory.rate(batches[-1].visits)[..., None]
     pooled = np.mean([batch.P_bar for batch in batches], 0)
-    errors = [np.abs(found - P).mean() for found in ((1 - alpha) * batches[-1].P_bar + alpha * h, pooled)]
+    errors = [np.abs(actual - P).mean() for actual in ((1 - alpha) * batches[-1].P_bar + alpha * h, pooled)]
     assert errors[0] < 1.1 * errors[1]
 
 
@@ -130,9 +130,9 @@ def test_rows_that_differ_from_task_to_task_are_explained_as_before():
 def test_a_row_that_is_the_same_in_all_tasks_is_predicted_by_all_their_transitions():
     rng = np.random.default_rng(5)
     earlier, counts = (rng.multinomial(9, np.ones(4) / 4, size=(2, 4, 3)).astype(float) for _ in range(2))
-    found = _Rows.from_counts(counts).if_equal(earlier)
+    actual = _Rows.from_counts(counts).if_equal(earlier)
     constants = [
         of_weight - dirichlet_multinomial.logpmf(counts.astype(int), earlier + weight / 4, 9)
-        for of_weight, weight in zip(found, UNIFORM_WEIGHTS, strict=True)
+        for of_weight, weight in zip(actual, UNIFORM_WEIGHTS, strict=True)
     ]
     np.testing.assert_allclose(constants, [constants[0]] * len(UNIFORM_WEIGHTS), atol=1e-9)

@@ -57,6 +57,6 @@ def faults_of_axe(page: Page, *widths: int) -> list[Any]:
     for width, scheme in product(widths, SCHEMES):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        found = page.evaluate("axe.run({exclude: ['math']}, {preload: false})")["violations"]
-        faults += [(violation["id"], violation["nodes"][0]["html"], width, scheme) for violation in found]
+        actual = page.evaluate("axe.run({exclude: ['math']}, {preload: false})")["violations"]
+        faults += [(violation["id"], violation["nodes"][0]["html"], width, scheme) for violation in actual]
     return faults

@@ -16,14 +16,14 @@ def choose(frame: pd.DataFrame, **settings) -> pd.DataFrame:
 
 
 def line(ax: Axes, label: str) -> Line2D:
-    (found,) = (one for one in ax.lines if one.get_label() == label)
-    return found
+    (actual,) = (one for one in ax.lines if one.get_label() == label)
+    return actual
 
 
 def outlines(ax: Axes) -> list[np.ndarray]:
     """Return the vertices of the bands."""
-    found = [one for one in ax.collections if isinstance(one, FillBetweenPolyCollection)]
-    return [np.asarray(one.get_paths()[0].vertices) for one in found]
+    actual = [one for one in ax.collections if isinstance(one, FillBetweenPolyCollection)]
+    return [np.asarray(one.get_paths()[0].vertices) for one in actual]
 
 
 def whiskers(ax: Axes) -> list[np.ndarray]:

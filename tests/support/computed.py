@@ -136,11 +136,11 @@ def folders(lines: Sequence[str]) -> list[str]:
 
 def refused(command: Any, *arguments: str) -> str:
     """Check the failure of a command, and return its only line."""
-    status, _, said = call(command, *arguments)
-    lines = [line for line in said.splitlines() if not line.startswith("== ")]
-    assert status != 0, said
-    assert len(lines) == 1, said
-    assert "Traceback" not in said
+    status, _, err = call(command, *arguments)
+    lines = [line for line in err.splitlines() if not line.startswith("== ")]
+    assert status != 0, err
+    assert len(lines) == 1, err
+    assert "Traceback" not in err
     return lines[0]
 
 
@@ -158,8 +158,8 @@ def two_runs_of(sweeps: Sequence[str], folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(folder))
         for words in sweeps:
-            status, _, said = call(run, "-m", f"experiment={words}", "runs=2")
-            assert status == 0, said
+            status, _, err = call(run, "-m", f"experiment={words}", "runs=2")
+            assert status == 0, err
         shutil.rmtree(folder / "hydra")  # which has the times of the calls
         yield
 

@@ -23,8 +23,8 @@ FAULTS = (HEADING_APART_FROM_ITS_LIST, OPTION_TWICE, DANGLING_SIGN)
 
 def contradictions(page: Page) -> list[str]:
     """Return the faults of a page at each width."""
-    found = []
+    actual = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        found += [f"{width}: {fault}" for script in FAULTS for fault in page.evaluate(script)]
-    return found
+        actual += [f"{width}: {fault}" for script in FAULTS for fault in page.evaluate(script)]
+    return actual

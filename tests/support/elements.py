@@ -26,28 +26,28 @@ class Elements(HTMLParser):
 
 def curves_of(page: str) -> dict[str, Any]:
     """Return the data of the curves of a page."""
-    found = re.search(r'<script type="application/gzip" id="curves-data">(.*?)</script>', page)
-    assert found
-    return json.loads(gzip.decompress(b64decode(found[1])))
+    actual = re.search(r'<script type="application/gzip" id="curves-data">(.*?)</script>', page)
+    assert actual
+    return json.loads(gzip.decompress(b64decode(actual[1])))
 
 
 def curve_of(curves: dict[str, Any], sweep: str, sigma: float, method: str) -> dict[str, Any]:
     """Return the curve of an experiment from the data of a page."""
-    wanted = (sweep, sigma, method)
-    (name,) = (of["curve"] for of in curves["series"] if (of["sweep"], of["sigma"], of["method"]) == wanted)
+    expected = (sweep, sigma, method)
+    (name,) = (of["curve"] for of in curves["series"] if (of["sweep"], of["sigma"], of["method"]) == expected)
     return curves["curves"][name]
 
 
 def assert_closed(page: str) -> None:
     """Check that a page fetches nothing but pictures of its folder, and its links."""
-    found = Elements(page)
+    actual = Elements(page)
     for attribute in ("src", "srcset", "action", "data", "poster", "background"):
-        addresses = [value for value in found.values(attribute) if not re.fullmatch(r"[\w-]+\.(?:webp|png)", value)]
+        addresses = [value for value in actual.values(attribute) if not re.fullmatch(r"[\w-]+\.(?:webp|png)", value)]
         assert all(value.startswith(("#", "data:")) for value in addresses), attribute
-    targets = [value for value in found.values("href") if not re.fullmatch(r"[\w-]+\.csv", value)]
+    targets = [value for value in actual.values("href") if not re.fullmatch(r"[\w-]+\.csv", value)]
     assert all(value.startswith(("#", "data:", "https://")) for value in targets)
-    fetched = [str(attributes.get("href")) for tag, attributes in found.found if tag == "link"]
+    fetched = [str(attributes.get("href")) for tag, attributes in actual.found if tag == "link"]
     assert all(address.startswith("data:") for address in fetched)
-    ids = found.values("id")
+    ids = actual.values("id")
     assert len(ids) == len(set(ids))
-    assert {unquote(value[1:]) for value in found.values("href") if value.startswith("#")} <= set(ids)
+    assert {unquote(value[1:]) for value in actual.values("href") if value.startswith("#")} <= set(ids)

@@ -138,11 +138,11 @@ def outcome(call: Callable[..., Any], arguments: tuple[Any, ...], engine: str) -
     choices = (patch.object(module, "is_built", lambda: engine == "compiled") for module in (compiled, draws))
     with next(choices), next(choices), np.errstate(all="ignore"):
         try:
-            found = call(*arguments)
+            actual = call(*arguments)
         except (ValueError, ArithmeticError) as error:
             return type(error).__name__, str(error)
-    assert found.dtype in (np.int16, np.int64, np.float64)
-    return f"{found.dtype}{found.shape}", np.where(found == found, found, np.nan).tobytes()  # NaN has many bits
+    assert actual.dtype in (np.int16, np.int64, np.float64)
+    return f"{actual.dtype}{actual.shape}", np.where(actual == actual, actual, np.nan).tobytes()  # NaN has many bits
 
 
 def assert_engines_agree(rng: np.random.Generator) -> list[str]:

@@ -26,8 +26,8 @@ OWN_KEYS = ("launcher", "sweeper")
 
 def succeed(*words: str) -> list[str]:
     """Return the lines on standard output of a command with status 0."""
-    status, lines, said = command(*words)
-    assert status == 0, said
+    status, lines, err = command(*words)
+    assert status == 0, err
     return lines
 
 

@@ -64,9 +64,9 @@ def make_table(axes: dict[str, list], runs: int = RUNS, tasks: int = TASKS, seed
     for values in itertools.product(*axes.values()):
         setting = dict(zip(axes, values, strict=True))
         of_grid = setting.get("gamma_schedule", "grid") == "grid" and "gamma_schedule.gamma_0" not in setting
-        chosen = not of_grid or str(setting.get("agent")).endswith("_gamma")
+        selected = not of_grid or str(setting.get("agent")).endswith("_gamma")
         T = BATCHES[setting["batches"]] if "batches" in setting else tasks
-        keys = itertools.product(range(runs), range(1, T + 1), [0.6] if chosen else GAMMAS)
+        keys = itertools.product(range(runs), range(1, T + 1), [0.6] if selected else GAMMAS)
         parts.append(pd.DataFrame(keys, columns=["run", "task", "gamma"]).assign(**setting))
     frame = pd.concat(parts, ignore_index=True)
     others = ["planning_loss", "alpha", "sigma_hat", "model_error"]

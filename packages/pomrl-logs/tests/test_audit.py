@@ -341,6 +341,6 @@ def test_advice_depends_on_no_unit_and_on_no_common_part_of_rewards():
 
 
 def test_warnings_are_lines_alone():
-    with pytest.warns(LogWarning, match="the column 'age' is associated") as said:
+    with pytest.warns(LogWarning, match="the column 'age' is associated") as output:
         pomrl_logs.from_log(visits(0, 900, old=0.7), episode="patient")
-    assert [str(each.message).count("\n") for each in said] == [0]
+    assert [str(each.message).count("\n") for each in output] == [0]

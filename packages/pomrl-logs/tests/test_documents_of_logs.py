@@ -30,7 +30,7 @@ def test_the_code_of_the_document_runs_in_its_order(
     monkeypatch.setattr("sys.argv", [])
     for command in re.findall(r"^pomrl horizon (.*)$", DOCUMENT, flags=re.MULTILINE):
         main.command("horizon", command.split())()
-    assert capsys.readouterr().out.split()[-len(said := sentence("The promise").split()) :] == said
+    assert capsys.readouterr().out.split()[-len(output := sentence("The promise").split()) :] == output
     assert (tmp_path / "outputs" / "horizon" / "LOG" / "gains.png").exists()
 
 

@@ -41,20 +41,20 @@ OLD = pomrl_logs.from_log(repairs(0, 0.5))
     [(0.0, "The promise came true.", 1.0), (0.5, "The promise did not come true.", 0.5)],
 )
 def test_a_promise_comes_true_if_it_is_followed(share: float, words: str, followed: float):
-    found = follow_up(OLD, pomrl_logs.from_log(repairs(1, share)), 0.9)
-    assert found.words.startswith(words)
-    assert found.followed == pytest.approx(followed, abs=0.1)
-    assert found.promised == pomrl_logs.horizon_report(OLD, 0.9).improvement
+    actual = follow_up(OLD, pomrl_logs.from_log(repairs(1, share)), 0.9)
+    assert actual.words.startswith(words)
+    assert actual.followed == pytest.approx(followed, abs=0.1)
+    assert actual.promised == pomrl_logs.horizon_report(OLD, 0.9).improvement
 
 
 def test_the_gain_is_the_difference_of_what_is_earned():
-    found = follow_up(OLD, pomrl_logs.from_log(repairs(1, 0.0)), 0.9)
+    actual = follow_up(OLD, pomrl_logs.from_log(repairs(1, 0.0)), 0.9)
     # Half of the states that are visited first are new, and a worn machine that is never repaired stays worn.
     new = np.linalg.solve(np.eye(2) - 0.9 * np.array([[0.6, 0.4], [0.0, 1.0]]), [3.0, 2.0]).mean()
     P = 0.5 * np.array([[1.6, 0.4], [1.0, 1.0]])
     old = np.linalg.solve(np.eye(2) - 0.9 * P, [1.0, 0.0]).mean()
-    assert found.gain == pytest.approx(new - old, abs=4 * found.deviation)
-    assert found.deviation < 0.2 * found.gain
+    assert actual.gain == pytest.approx(new - old, abs=4 * actual.deviation)
+    assert actual.deviation < 0.2 * actual.gain
 
 
 def test_names_of_ends_change_no_gain():
@@ -70,15 +70,15 @@ def test_few_data_leave_it_open_and_nothing_promised_is_nothing_to_check():
     few = pomrl_logs.from_log(repairs(1, 0.0).groupby("task").head(3))
     assert follow_up(OLD, few, 0.9).words.startswith("The later log does not yet show whether the promise came true.")
     kept = pomrl_logs.from_log(repairs(2, 0.0))
-    found = follow_up(kept, OLD, 0.9)
-    assert found.promised == Improvement()
-    assert found.words == "Nothing was promised: the report on the old log recommends to keep to its decisions."
+    actual = follow_up(kept, OLD, 0.9)
+    assert actual.promised == Improvement()
+    assert actual.words == "Nothing was promised: the report on the old log recommends to keep to its decisions."
 
 
 def test_tasks_and_names_are_those_of_either_log():
     old, new = repairs(0, 0.5), repairs(1, 0.0).replace({"worn": "used"})
-    found = follow_up(pomrl_logs.from_log(old), pomrl_logs.from_log(pd.concat([new, new.assign(task="another")])), 0.9)
-    assert found.followed == 1.0
+    actual = follow_up(pomrl_logs.from_log(old), pomrl_logs.from_log(pd.concat([new, new.assign(task="another")])), 0.9)
+    assert actual.followed == 1.0
     with pytest.raises(ValueError, match="task 0 is missing in the later log; remove it from the old log too"):
         follow_up(OLD, pomrl_logs.from_log(repairs(0, 0.5, first=1)), 0.9)
 

@@ -49,13 +49,13 @@ def _values(chance: np.ndarray) -> np.ndarray:
 
 def gain(evaluator: FoldEvaluator) -> tuple[float, float]:
     """The corrected gain of the policies, and the variance that is said of it."""
-    found = evaluator.value(POLICIES) - evaluator.value(np.full((K, S), KEEP))
-    return found.corrected.mean(), (found.errors**2).sum() / K**2
+    actual = evaluator.value(POLICIES) - evaluator.value(np.full((K, S), KEEP))
+    return actual.corrected.mean(), (actual.errors**2).sum() / K**2
 
 
 def test_a_part_corrects_what_the_others_say_and_its_errors_are_as_large_as_they_are_said_to_be():
-    found = np.array([[gain(evaluator) for evaluator in parts_of(drawn(60, seed))] for seed in range(60)])
-    gains, said = found[..., 0].mean(-1), found[..., 1].sum(-1) / FOLDS**2
+    actual = np.array([[gain(evaluator) for evaluator in parts_of(drawn(60, seed))] for seed in range(60)])
+    gains, said = actual[..., 0].mean(-1), actual[..., 1].sum(-1) / FOLDS**2
     assert gains.mean() == pytest.approx(true_gain(POLICIES), abs=3 * gains.std() / np.sqrt(len(gains)))
     assert said.mean() == pytest.approx(gains.var(), rel=0.5)
 
@@ -164,13 +164,13 @@ def test_a_limit_counts_an_unseen_transition_to_a_state_that_nothing_enters():
     following, paid = np.array([1, 2, 0, 0]), np.array([0.0, 1.0, 2.0, -100.0])
     counts = np.array([16, 4])[:, None] * np.eye(S, dtype=int)[following][:, None]
     log = log_of(np.repeat(counts[None], K, 0), paid[:, None, None])
-    found = estimate_gains(log, np.array([GAMMA]), None, RNG)
+    actual = estimate_gains(log, np.array([GAMMA]), None, RNG)
     inverse = np.linalg.inv(np.eye(S) - GAMMA * np.eye(S)[following])
     V, occupancy = inverse @ paid, inverse.mean(0)
     lost = occupancy / K * (1 / 16 - 1 / 20) * GAMMA * (V[following] - V[3])
-    np.testing.assert_allclose(found.unseen[:2], lost.max())  # the limits with support for the first action
-    np.testing.assert_allclose(found.observed_lower, 0.0, atol=1e-9)
-    np.testing.assert_allclose(found.lower, -(1.0 + found.quantile) * found.unseen, atol=1e-9)
+    np.testing.assert_allclose(actual.unseen[:2], lost.max())  # the limits with support for the first action
+    np.testing.assert_allclose(actual.observed_lower, 0.0, atol=1e-9)
+    np.testing.assert_allclose(actual.lower, -(1.0 + actual.quantile) * actual.unseen, atol=1e-9)
 
 
 def test_nothing_unseen_happens_in_a_state_that_is_never_left():

@@ -59,10 +59,10 @@ def test_the_gains_of_changes_and_tasks_add_up_to_what_the_models_say(report: Ho
 
 
 def test_the_table_and_the_figure_have_all_that_is_compared(report: HorizonReport):
-    chosen = report.table.query(
+    selected = report.table.query(
         f"support == {report.recommendation.support} and gamma == {report.recommendation.gamma}"
     )
-    assert chosen["lower"].item() == report.table["lower"].max() == report.improvement.lower
+    assert selected["lower"].item() == report.table["lower"].max() == report.improvement.lower
     assert sorted(set(report.table["gamma"])) == [0.0, 0.5, 0.7, 0.8, 0.9]
     marked = draw(report).data
     assert marked.loc[marked["marker"], "x"].tolist() == [report.recommendation.gamma]
@@ -185,8 +185,8 @@ def test_the_command_prints_and_writes_the_report(
     chain_log(m=40).rename(columns={"task": "patient"}).to_csv(tmp_path / "visits.csv", index=False)
     called(tmp_path, monkeypatch)
     digest = hashlib.sha256((tmp_path / "visits.csv").read_bytes()).hexdigest()
-    said = capsys.readouterr().out
-    lines = [line for line in said.splitlines() if not line.startswith(str(tmp_path))]
+    output = capsys.readouterr().out
+    lines = [line for line in output.splitlines() if not line.startswith(str(tmp_path))]
     assert lines[0].startswith("The audit of 1,920 transitions found no problems. The rewards")
     assert any(line.startswith("Change ") for line in lines[:4])
     assert max(map(len, lines)) <= 80

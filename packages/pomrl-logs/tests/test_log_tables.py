@@ -261,8 +261,8 @@ def test_next_states_are_those_of_the_next_rows():
     log = read_log(frame.sample(frac=1.0, random_state=1), ColumnRoles(episode="visit", time="t", terminated="done"))
     assert log.states == ("s0", "s1", "s2", "s3", END)
     task, state, _, following = log.indices
-    found = sorted(zip(task.tolist(), state.tolist(), following.tolist(), strict=True))
-    assert found == [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 1), (1, 1, 2), (1, 2, 3)]
+    actual = sorted(zip(task.tolist(), state.tolist(), following.tolist(), strict=True))
+    assert actual == [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 1), (1, 1, 2), (1, 2, 3)]
     assert any("last rows of episodes left out, because they have no next state: 1 (row" in line for line in log.audit)
 
 

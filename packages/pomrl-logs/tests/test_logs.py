@@ -100,9 +100,9 @@ def test_files_give_the_log_of_the_frame(log: Log, suffix: str, tmp_path: Path):
     path = tmp_path / f"log.{suffix}"
     frame = chain_log().sample(frac=1.0, random_state=0).assign(note="ignored")
     frame.to_csv(path) if suffix == "csv" else frame.to_parquet(path)
-    found = pomrl_logs.from_log(path)
-    assert (found.counts == log.counts).all()
-    assert found.states == log.states
+    actual = pomrl_logs.from_log(path)
+    assert (actual.counts == log.counts).all()
+    assert actual.states == log.states
 
 
 ONE_ROW = {"state": 0, "action": 0, "reward": 1.0, "next_state": 0}

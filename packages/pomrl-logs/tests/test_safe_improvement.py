@@ -73,10 +73,10 @@ def test_a_state_that_is_never_left_stays_and_pays_nothing():
     counts = np.zeros((1, 2, 1, 2), int)
     counts[0, 0, 0] = [1, 3]
     log = log_of(counts, np.full(1, 2.0))
-    found = estimate_models(log)
-    assert found.P[0, 1].tolist() == [[0.0, 1.0]] * 2
-    assert found.R[0, 1].tolist() == [0.0, 0.0]
-    assert (found.plans(1, np.array([GAMMA]))[0, 0]).tolist() == [0, KEEP]
+    actual = estimate_models(log)
+    assert actual.P[0, 1].tolist() == [[0.0, 1.0]] * 2
+    assert actual.R[0, 1].tolist() == [0.0, 0.0]
+    assert (actual.plans(1, np.array([GAMMA]))[0, 0]).tolist() == [0, KEEP]
 
 
 def test_other_tasks_support_no_departure():

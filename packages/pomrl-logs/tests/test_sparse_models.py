@@ -30,8 +30,8 @@ def test_plans_values_and_gains_are_those_of_arrays():
         plans = arrays.plans(support, np.array([0.0, 0.5, GAMMA]))
         np.testing.assert_array_equal(estimate.plans(support, np.array([0.0, 0.5, GAMMA])), plans)
         for name in ("values", "occupancy", "gains"):
-            wanted = getattr(arrays, name)(plans[-1], GAMMA)
-            np.testing.assert_allclose(getattr(estimate, name)(plans[-1], GAMMA), wanted, rtol=1e-9, atol=1e-9)
+            expected = getattr(arrays, name)(plans[-1], GAMMA)
+            np.testing.assert_allclose(getattr(estimate, name)(plans[-1], GAMMA), expected, rtol=1e-9, atol=1e-9)
     V = arrays.values(plans[-1], GAMMA)
     np.testing.assert_allclose(estimate.action_values(V, GAMMA), arrays.action_values(V, GAMMA))
 

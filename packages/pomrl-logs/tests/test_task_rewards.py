@@ -41,19 +41,19 @@ def test_the_posterior_is_that_of_normal_numbers(noise: float, by_task: float):
     counts, total, squares, _ = sums(4, noise, by_task, visits=1)
     rewards = learn_rewards(counts, total, squares)
     for pair in np.ndindex(3, 2):
-        wanted = conditioned(rewards, counts, total, pair)
+        expected = conditioned(rewards, counts, total, pair)
         for task, following in np.ndindex(4, 3):
             P = np.zeros((3, 2, 3))
             P[..., following] = 1.0
-            np.testing.assert_allclose(rewards.mean(task, P)[pair], wanted[task, following], rtol=0, atol=1e-7)
+            np.testing.assert_allclose(rewards.mean(task, P)[pair], expected[task, following], rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize(("noise", "by_task"), [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 0.1)])
 def test_what_tasks_differ_by_is_told_from_noise(noise: float, by_task: float):
     counts, total, squares, _ = sums(10, noise, by_task, seed=3)
-    found = learn_rewards(counts, total, squares)
-    assert np.sqrt(found.variances.noise_variance) == pytest.approx(noise, abs=0.1)
-    assert np.sqrt(found.variances.task_variance) == pytest.approx(by_task, abs=0.3)
+    actual = learn_rewards(counts, total, squares)
+    assert np.sqrt(actual.variances.noise_variance) == pytest.approx(noise, abs=0.1)
+    assert np.sqrt(actual.variances.task_variance) == pytest.approx(by_task, abs=0.3)
 
 
 def two_kinds_of_tasks() -> pd.DataFrame:

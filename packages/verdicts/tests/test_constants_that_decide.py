@@ -39,9 +39,9 @@ def test_the_drift_of_skewness_is_corrected_from_100_runs_on(runs, has_drift):
 @pytest.mark.parametrize(("runs", "resamples"), [(99, 9999), (100, 9999), (999, 9999), (1000, 399_999)])
 def test_correlations_have_resamples_of_runs_below_100_and_more_normal_ones_from_1000_on(runs, resamples):
     sample = np.random.default_rng(3).normal(size=(runs, 1))
-    found = correlation(lambda means: means[:, 0], sample).distribution
+    actual = correlation(lambda means: means[:, 0], sample).distribution
     drawn = [bootstrap_means(sample, resamples)] if runs < 100 else normal_means(sample, resamples, 10_000, 0)
-    np.testing.assert_array_equal(found, np.concatenate([*drawn])[:, 0])
+    np.testing.assert_array_equal(actual, np.concatenate([*drawn])[:, 0])
 
 
 @pytest.mark.parametrize(("width", "verdict"), [(0.0249, Verdict.NO_DIFFERENCE), (0.0251, Verdict.UNDECIDED)])

@@ -19,25 +19,25 @@ class TestEstimates:
         a, half = heavy_tailed(rng, 30), heavy_tailed(rng, 15)
         b = a + 0.3 + np.concatenate([half, -half])
         theirs = stats.ttest_rel(a, b)
-        found = mean_difference(a, b)
-        assert (found.lower, found.upper) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
+        actual = mean_difference(a, b)
+        assert (actual.lower, actual.upper) == pytest.approx(tuple(theirs.confidence_interval(0.95)))
         one_sided = [stats.ttest_rel(a, b, alternative=side).pvalue for side in ("greater", "less")]
-        assert found.p_values(0.0) == pytest.approx(one_sided)
+        assert actual.p_values(0.0) == pytest.approx(one_sided)
 
     @pytest.mark.parametrize("runs", [50, 2000])
     def test_the_ends_of_an_interval_are_where_the_p_values_turn(self, runs):
         rng = np.random.default_rng(1)
         a, b = 1.0 + heavy_tailed(rng, runs), 1.0 + heavy_tailed(rng, runs)
-        for found in (mean_difference(a, b), mean(a), ratio(a, b)):
+        for actual in (mean_difference(a, b), mean(a), ratio(a, b)):
             for error in (0.05, 0.001):
-                lower, upper = found.interval(error)
-                assert found.p_values(lower)[0] == pytest.approx(error / 2, rel=1e-3)
-                assert found.p_values(upper)[1] == pytest.approx(error / 2, rel=1e-3)
+                lower, upper = actual.interval(error)
+                assert actual.p_values(lower)[0] == pytest.approx(error / 2, rel=1e-3)
+                assert actual.p_values(upper)[1] == pytest.approx(error / 2, rel=1e-3)
 
     def test_many_skewed_losses_have_the_wider_of_halls_and_students_interval_on_either_side(self):
         sample = np.random.default_rng(8).lognormal(sigma=0.6, size=2000)
-        found, t = mean(sample), stats.t.ppf(1 - 0.001 / 2, 1999)
-        lower, upper = found.interval(0.001)
+        actual, t = mean(sample), stats.t.ppf(1 - 0.001 / 2, 1999)
+        lower, upper = actual.interval(0.001)
         error = sample.std(ddof=1) / np.sqrt(2000)
         # To the right of a mean of losses with a long right tail there is more room than Student's interval has.
         assert upper - sample.mean() > t * error
@@ -70,10 +70,10 @@ class TestEstimates:
 
     def test_a_smooth_function_has_the_error_and_the_skewness_of_its_influence(self):
         sample = heavy_tailed(np.random.default_rng(8), 2000)
-        found, expected = smooth(lambda means: means, sample), mean_difference(sample, np.zeros(2000))
-        assert found.deviation == pytest.approx(expected.deviation)
-        assert found.skewness.value == pytest.approx(expected.skewness.value)
-        assert found.skewness.drift == pytest.approx(expected.skewness.drift)
+        actual, expected = smooth(lambda means: means, sample), mean_difference(sample, np.zeros(2000))
+        assert actual.deviation == pytest.approx(expected.deviation)
+        assert actual.skewness.value == pytest.approx(expected.skewness.value)
+        assert actual.skewness.drift == pytest.approx(expected.skewness.drift)
 
     def test_the_slope_is_the_change_from_the_first_task_to_the_last(self):
         assert slope(3.0 * np.arange(5)) == pytest.approx(12.0)
@@ -84,27 +84,27 @@ class TestEstimates:
         assert less(loss, -loss, "").interest == pytest.approx(0.02 * loss.mean())
 
     def test_an_infinite_threshold_is_never_crossed(self):
-        found = ratio(np.arange(1.0, 21.0), np.ones(20))
-        assert (found.p_values(-np.inf)[0], found.p_values(np.inf)[1]) == (0.0, 0.0)
-        assert (found.p_values(-np.inf)[1], found.p_values(np.inf)[0]) == (1.0, 1.0)
+        actual = ratio(np.arange(1.0, 21.0), np.ones(20))
+        assert (actual.p_values(-np.inf)[0], actual.p_values(np.inf)[1]) == (0.0, 0.0)
+        assert (actual.p_values(-np.inf)[1], actual.p_values(np.inf)[0]) == (1.0, 1.0)
 
     def test_a_ratio_to_what_may_be_nothing_has_no_bounds(self):
-        found = ratio(np.arange(10.0), np.r_[100.0, np.zeros(9)])
-        assert (found.lower, found.upper) == (-np.inf, np.inf)
+        actual = ratio(np.arange(10.0), np.r_[100.0, np.zeros(9)])
+        assert (actual.lower, actual.upper) == (-np.inf, np.inf)
 
     def test_the_bootstrap_agrees_with_scipys(self):
         sample = heavy_tailed(np.random.default_rng(3), 40)
         theirs = stats.bootstrap((sample,), np.mean, method="percentile", n_resamples=9999, rng=0).confidence_interval
-        found = correlation(lambda m: m, sample)
+        actual = correlation(lambda m: m, sample)
         # That of a correlation, up to 1.
-        assert (found.lower, found.upper) == pytest.approx((theirs.low, 1.0), rel=0.02)
+        assert (actual.lower, actual.upper) == pytest.approx((theirs.low, 1.0), rel=0.02)
         mirrored = correlation(lambda m: -m, sample)
-        assert (mirrored.lower, mirrored.upper) == pytest.approx((-1.0, -found.lower))
+        assert (mirrored.lower, mirrored.upper) == pytest.approx((-1.0, -actual.lower))
 
     def test_an_error_that_resamples_do_not_resolve_leaves_every_correlation_possible(self):
-        found = correlation(lambda m: m, heavy_tailed(np.random.default_rng(3), 40))
-        assert found.interval(1.9 / 10_001) == (-1.0, 1.0) != found.interval(2.1 / 10_001)
-        assert 0.0 < found.p_values(-1.0)[0] < 2e-4  # though all resamples are above
+        actual = correlation(lambda m: m, heavy_tailed(np.random.default_rng(3), 40))
+        assert actual.interval(1.9 / 10_001) == (-1.0, 1.0) != actual.interval(2.1 / 10_001)
+        assert 0.0 < actual.p_values(-1.0)[0] < 2e-4  # though all resamples are above
 
     def test_runs_that_are_all_alike_leave_no_doubt(self):
         losses = heavy_tailed(np.random.default_rng(5), 20)

@@ -19,9 +19,9 @@ def rng() -> np.random.Generator:
 @pytest.mark.parametrize(("of_columns", "of_means"), [(minimum_difference, mean_difference), (minimum_ratio, ratio)])
 def test_over_one_column_it_is_the_estimate_of_means(rng, runs, of_columns, of_means):
     a, b = heavy_tailed(rng, runs), heavy_tailed(rng, runs) + 0.5
-    found, expected = of_columns(a[:, None], b[:, None]), of_means(a, b)
-    assert found.interval(0.01) == pytest.approx(expected.interval(0.01), abs=1e-7)
-    assert found.p_values(0.1) == pytest.approx(expected.p_values(0.1))
+    actual, expected = of_columns(a[:, None], b[:, None]), of_means(a, b)
+    assert actual.interval(0.01) == pytest.approx(expected.interval(0.01), abs=1e-7)
+    assert actual.p_values(0.1) == pytest.approx(expected.p_values(0.1))
 
 
 def test_p_values_are_those_of_some_mean_against_all_others(rng):
