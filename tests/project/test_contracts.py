@@ -322,8 +322,3 @@ def test_a_broken_component_is_named_with_the_check_and_the_remedy(
 def test_what_is_no_component_is_refused(other: Any) -> None:
     with pytest.raises(TypeError, match=r"component must be an instance of a base class in pomrl\.components, got"):
         check_component(other)
-
-
-def test_former_names_answer() -> None:
-    with pytest.raises(ImportError, match=r"use pomrl\.components\.check_component\(x\)"):
-        from pomrl.contracts import EstimatorContract  # noqa: F401  # pyright: ignore[reportAttributeAccessIssue]

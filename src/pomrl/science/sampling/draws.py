@@ -1,6 +1,6 @@
 """Random draws from keys, in C (`_sampling.c`) or NumPy with the same bits.
 
-The C code is 7 to 27 times as fast.
+With generators of NumPy instead, the same sweeps took 31 to 47 % more CPU time.
 """
 
 from functools import cache
