@@ -56,7 +56,7 @@ class TestPlaces:
             ("{claimed(Q1.1, printed)}", "< 0"),
             ("{count(claims)}, {count(all)}, {count(undecided)}", "5, 1, 1"),
             ('{estimate(Q1.1, printed, part="a less b")}', "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
-            ('{estimate(pomrl/Q1.1, printed, part="^a")}', "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
+            ('{estimate(pomrl2023/Q1.1, printed, part="^a")}', "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
             ("$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}", "$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}"),
             ("$\\frac{1}{2m(t-1)}$", "$\\frac{1}{2m(t-1)}$"),
         ],
