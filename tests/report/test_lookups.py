@@ -204,7 +204,7 @@ class TestPublished:
         with (study.folder / judgements.FILE).open(newline="") as file:
             rows = list(csv.DictReader(file))
         assert {row["claim"] for row in rows} == {claim.id for claim in claims_of(study)}
-        page = tables.page(study, study.folder / judgements.FILE)
+        page = tables.page(study, study.folder / judgements.FILE).replace("\u2212", "-").replace("\u00a0", " ")
         lines = page.partition("\n## All comparisons\n")[2].splitlines()[3:]
         shown = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines]
         expected = Counter(tuple(row[name] for name in COLUMNS) for row in rows)
