@@ -21,7 +21,7 @@ from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file
 from pomrl.judging.answer import headline
 from pomrl.judging.judgements import read_published
 from pomrl.models.inputs import CONVENTIONS
-from pomrl.results.intervals import BAND_NAMES
+from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl.results.tables import markdown
 from pomrl_report.answer import verdict_sign
 from pomrl_report.markup import paragraphs
@@ -138,7 +138,7 @@ def bands(picture: str) -> str:
     path = Path(picture)
     if not path.stem.endswith(INTERVALS):
         return ""
-    return f"*Bands: {BAND_NAMES['ci']} over {int(texts_of(ROOT / path)['runs']):,} runs.*"
+    return f"*Bands: {CONFIDENCE_PERCENT} % intervals over {int(texts_of(ROOT / path)['runs']):,} runs.*"
 
 
 def glossary() -> str:

@@ -28,9 +28,8 @@ ROOT = Path(__file__).parents[2]
 STUDY = find("pomrl2023")
 
 SIGNS = (
-    "The three verdicts are on the paper *as printed*, *as repaired* (with Proposition 1 corrected), and *as computed* "
-    "by the authors' notebook: ✓ holds, ✗ does not hold, ≈ difference too small to matter, ? undecided, – not in the "
-    "source. [All claims](src/pomrl_studies/pomrl2023/claims.csv) have numbers, and "
+    "The three verdicts are as printed, repaired and computed: ✓ holds, ✗ does not hold, ≈ difference too small to "
+    "matter, ? undecided, – not in the source. [All claims](src/pomrl_studies/pomrl2023/claims.csv) have numbers, and "
     "[errata](src/pomrl_studies/pomrl2023/pages/errata.md) the errors of the paper."
 )
 """The explanation of the table of verdicts."""
@@ -76,12 +75,14 @@ def home() -> str:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     question, _, rest = readme.partition("![")
     answer = rest[rest.index("**In short**") :].partition("\n\n")[0]
+    terms = rest.partition("## Does the paper hold?\n\n")[2].partition("\n\n|")[0]
     commands = "".join(re.findall(r"(?:^    .*\n)+", rest, re.MULTILINE)[:2])
     return "\n\n".join(
         [
             question.rstrip(),
             answer,
             "## Does the paper hold?",
+            symbols(terms),
             main_claims_table(STUDY, read_published(STUDY), with_links),
             SIGNS,
             "## Figure 5, computed while you look",
@@ -152,7 +153,7 @@ def quotation() -> str:
     (figure,) = (figure for figure in figures_of(STUDY) if figure.name == "dependence_on_tasksimilarity")
     (sentence,) = (text for text in caption_of(figure.docstring).split("\n\n") if text.startswith("The paper:"))
     judged = read_published(STUDY)
-    lines = [f"> {' '.join(sentence.split())}", ""]
+    lines = [f"> {symbols(' '.join(sentence.split()))}", ""]
     for id in CLAIMS:
         title = next(claim.title for claim in judged.first_under(STUDY.config.headline) if claim.id == id)
         signs = ", ".join(f"{name} {verdict_sign(judged, name, id)}" for name in STUDY.config.headline)
@@ -169,4 +170,4 @@ def board_rows() -> str:
         for score in first
         if score.rank
     ]
-    return markdown(["tier", "learner", "mean rank", "loss, of no meta-learning"], rows)
+    return markdown(["tier", "learner", "mean rank", "loss relative to no meta-learning"], rows)

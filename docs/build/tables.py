@@ -16,6 +16,7 @@ from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import read_published
 from pomrl.results.tables import markdown, markdown_text
 from pomrl_report.answer import claims_page
+from pomrl_report.lookups import typographic
 from pomrl_studies.pomrl2023.choices import Difference, differences
 
 
@@ -40,7 +41,7 @@ class TableFile(File):
 def page(study: Study, path: Path) -> str:
     """Return the page of a table as Markdown."""
     if path.name == "claims.csv":
-        return with_links(claims_page(study, read_published(study)), study)
+        return with_links(typographic(claims_page(study, read_published(study))), study)
     if path.name == "ledger.yaml":
         return differences_page()
     head, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())

@@ -56,7 +56,7 @@ class TestPlaces:
             ("{claimed(Q1.1, printed)}", "< 0"),
             ("{count(claims)}, {count(all)}, {count(undecided)}", "5, 1, 1"),
             ('{estimate(Q1.1, printed, part="a less b")}', "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
-            ('{estimate(pomrl/Q1.1, printed, part="^a")}', "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
+            ('{estimate(pomrl2023/Q1.1, printed, part="^a")}', "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
             ("$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}", "$\\frac{1}{n}$ {x} { holds(Q1.1, printed)}"),
             ("$\\frac{1}{2m(t-1)}$", "$\\frac{1}{2m(t-1)}$"),
         ],
@@ -204,7 +204,7 @@ class TestPublished:
         with (study.folder / judgements.FILE).open(newline="") as file:
             rows = list(csv.DictReader(file))
         assert {row["claim"] for row in rows} == {claim.id for claim in claims_of(study)}
-        page = tables.page(study, study.folder / judgements.FILE)
+        page = tables.page(study, study.folder / judgements.FILE).replace("\u2212", "-").replace("\u00a0", " ")
         lines = page.partition("\n## All comparisons\n")[2].splitlines()[3:]
         shown = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines]
         expected = Counter(tuple(row[name] for name in COLUMNS) for row in rows)

@@ -103,6 +103,14 @@ def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(visit: Pa
     assert shown.count() == every
 
 
+def test_a_link_from_another_page_lands_at_its_figure(browser: Browser, path: Path) -> None:
+    with watched(browser) as visited:
+        visited.goto(f"{path.as_uri()}#figure-upper_bound")
+        visited.wait_for_selector("#explore[data-ready]", state="attached")
+        visited.wait_for_timeout(1500)  # longer than a smooth scroll, which would miss what is drawn meanwhile
+        assert 0 <= visited.locator("#figure-upper_bound").evaluate("each => each.getBoundingClientRect().top") < 100
+
+
 def test_figures_open_large_on_a_phone_and_nothing_is_wider_than_a_screen(visit: Page) -> None:
     visit.set_viewport_size({"width": 390, "height": 844})
     visit.locator("#figure-planning_omrl .enlarge").first.press("Enter")
