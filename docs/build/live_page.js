@@ -40,6 +40,7 @@
     const numbers = shown.map((learner, k) => `${labels[of(learner)]} ${mean(lines[k].map(([, at]) => at)).toFixed(3)}`).join(", ");
     const sigmas = [...new Set(library.map((line) => line.sigma))].join(", ");
     const note = behind.length ? "Shaded: 95\u00a0% intervals of the Python library, 200 runs." : `Those of the Python library are shown at m = 5, S = 10, γ = 0.99 and σ = ${sigmas}.`;
+    element("live-text").setAttribute("aria-live", runs < MOST_RUNS ? "off" : "polite"); // said once
     element("live-text").textContent = shown.length ? `Mean loss over tasks in ${runs} runs: ${numbers}. ${note}` : "No learner is selected.";
     element("live").dataset.runs = runs;
   }

@@ -15,7 +15,7 @@ from pomrl.judging.answer import answer_text, group_by_variants, headline, is_ju
 from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.results.tables import markdown
-from pomrl_report.markup import sentence
+from pomrl_report.markup import greek, sentence
 from pomrl_report.rendering import render
 from verdicts.parts import LOOKS, Verdict
 
@@ -28,8 +28,7 @@ MAX_LISTED_CLAIMS = 6
 
 def name_with_id(claim: Judgement) -> str:
     """Return the title of a claim with its identifier."""
-    title = claim.title.replace("gamma_eval", "γ_eval")
-    return f"{title} ({claim.id})"
+    return f"{greek(claim.title)} ({claim.id})"
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def claims_page(study: Study, judgements: Judgements) -> str:
         legend=views.legend(study),
         table=markdown([*cells], [*zip(*cells.values(), strict=True)]),
     )
-    return f"{page.rstrip()}\n"
+    return f"{greek(page).rstrip()}\n"
 
 
 def columns(study: Study, judgements: Judgements) -> list[VariantColumn]:

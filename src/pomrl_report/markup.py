@@ -28,9 +28,15 @@ def symbols(text: str) -> Markup:
     )
 
 
+def greek(text: str) -> str:
+    """Write sigma, gamma and alpha as letters, except in code between backquotes."""
+    pieces = text.split("`")
+    pieces[::2] = [_TILDE.sub("γ\u0303", _NAME.sub(lambda match: _LETTERS[match[1]], piece)) for piece in pieces[::2]]
+    return "`".join(pieces)
+
+
 def _letters(text: str) -> Markup:
-    greek = _TILDE.sub("γ\u0303", _NAME.sub(lambda match: _LETTERS[match[1]], text))
-    escaped = str(escape(_QUOTE.sub("“\\1”", greek)))
+    escaped = str(escape(_QUOTE.sub("“\\1”", greek(text))))
     return Markup(_SUPERSCRIPT.sub(r"\1<sup>\2</sup>", _SUBSCRIPT.sub(r"\1<sub>\2</sub>", escaped)))
 
 

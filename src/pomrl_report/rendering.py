@@ -34,10 +34,15 @@ def _environment(escapes: bool, folder: Path | None) -> Environment:  # noqa: FB
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    filters = (symbols, sentence, number_of, pack_json, css_class, verdict_label, describe_decisive)
+    filters = (symbols, sentence, number_of, data_uri, pack_json, css_class, verdict_label, describe_decisive)
     environment.globals |= {"CONFIDENCE_PERCENT": CONFIDENCE_PERCENT, "repository_address": repository_address}
     environment.filters |= {function.__name__: function for function in filters}
     return environment
+
+
+def data_uri(content: bytes, media_type: str) -> str:
+    """Return content as a data URI, for templates of other packages."""
+    return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 
 def pack_json(data: Any) -> str:

@@ -27,7 +27,7 @@ from pomrl.results.sweep_results import StoredSweeps
 
 pytestmark = pytest.mark.slow
 
-INTERVALS = f"95 % intervals of the mean over {RUNS} runs"
+INTERVALS = f"95 % intervals over {RUNS} runs"
 
 LOOKS: list[Look] = [*map(look, ESTIMATORS), *(look(name, "gamma_schedule") for name in SCHEDULES)]
 """The looks of the paper's estimators and schedules."""
@@ -38,7 +38,7 @@ Drawings = Mapping[str, Drawing]
 def provisional(name: str, runs: int) -> str:
     """Return the note above a figure that shows fewer runs than its sweeps promise."""
     requested_runs = dict.fromkeys(REQUESTED_RUNS[sweep] for sweep in FIGURES[name].sweeps)
-    return "\n".join(f"provisional: {runs} of {number} runs" for number in requested_runs)
+    return "\n".join(f"provisional: {runs} of {number:,} runs" for number in requested_runs)
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -1,4 +1,4 @@
-"""The versions of figures with 95 % intervals of the mean over runs."""
+"""The versions of figures with 95 % intervals over runs."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ def test_intervals_are_students_and_may_be_over_more_runs_than_planned(
     lower, upper = scipy.stats.t.interval(0.95, RUNS - 1, losses.mean(0), scipy.stats.sem(losses))
     np.testing.assert_allclose(points[["lower", "upper"]].T, [lower, upper])
     more_runs = FIGURES["pomrl_vs_adapomrl"].draw_version(make_sweeps(runs=101, tasks=2), with_intervals=True)
-    assert note(more_runs) == "95 % intervals of the mean over 101 runs"
+    assert note(more_runs) == "95 % intervals over 101 runs"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from pomrl.science.gamma_star import in_hindsight
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder")]
 
-SEED = f"seed={find('pomrl').settings('task_similarity')[0].experiment.problem.seed}"
+SEED = f"seed={find('pomrl2023').settings('task_similarity')[0].experiment.problem.seed}"
 """The seed of the sweeps of the paper."""
 
 

@@ -39,16 +39,6 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "claim without words": ("claims.py", re.sub(r'    """.*"""\n', "", CLAIM), ("meta_learning_helps", "docstring")),
     "syntax error": ("claims.py", "def claim(:\n", ("mine/claims.py:1", "invalid syntax")),
     "import error": ("claims.py", "\nfrom pomrl.study import clam\n", ("claims.py:2", "clam")),
-    "former name": (
-        "claims.py",
-        "\nfrom pomrl.study import SweepLosses\n",
-        ("study.SweepResults",),
-    ),
-    "name that moved": (
-        "figures.py",
-        "\nfrom pomrl.study import PanelGrid\n",
-        ("figures.PanelGrid",),
-    ),
     "figure about no sweep": ("figures.py", FIGURE.replace('"first"', '"last"'), ("curves", "last")),
     "figure of no value": ("figures.py", FIGURE.replace('"without_meta")', '"oracle")'), ("no estimator='oracle'",)),
     "figure of nothing": (
@@ -137,7 +127,7 @@ def test_a_name_like_that_of_a_study_in_this_folder_gets_a_hint(here: Path) -> N
 
 def test_a_name_that_a_folder_cannot_have_is_refused(here: Path) -> None:
     write(here / "folder" / "pomrl")
-    assert "the name pomrl is reserved for a shipped study" in refused(reproduce, "folder/pomrl")
+    assert "the name pomrl is reserved for a package" in refused(reproduce, "folder/pomrl")
     for name in ("my-study", "class"):
         write(here / name)
         assert refused(reproduce, name).startswith(f"{name}: the name of the folder must be a Python identifier")

@@ -116,7 +116,7 @@ def test_the_page_shows_this_study_and_nothing_of_another(made: Path) -> None:
     ):
         assert text in shown or text.replace("_", " ") in shown, text
     words = re.sub(r"data:[a-z/+;]+base64,[A-Za-z0-9+/=]+|<!-- .*? -->|<(style|script|svg)[\s\S]*?</\1>", "", shown)
-    for other in map(find, ("pomrl", "beyond")):
+    for other in map(find, ("pomrl2023", "beyond")):
         assert other.config.title not in words
         assert not [figure.name for figure in figures_of(other) if figure.name in words]
         assert not [claim.id for claim in claims_of(other) if claim.statement in words]

@@ -248,8 +248,8 @@ def find(name: str) -> Study:
 
 def check_study_name(name: str, start: str) -> None:
     """Raise a ConfigError for an invalid name of a user's study."""
-    if name in {folder.name for folder in shipped_folders()}:
-        raise ConfigError(f"{start}: the name {name} is reserved for a shipped study; choose another name")
+    if name in {"pomrl", *(folder.name for folder in shipped_folders())}:
+        raise ConfigError(f"{start}: the name {name} is reserved for a package or a shipped study; choose another name")
     if not name.isidentifier() or iskeyword(name):
         raise ConfigError(f"{start}: the name of the folder must be a Python identifier, such as my_study")
 

@@ -20,7 +20,7 @@ from matplotlib.lines import Line2D
 from pomrl.drawing.files import picture
 from pomrl.drawing.series import Drawing, Series
 from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, MAX_BANDS, Look
-from pomrl.results.intervals import BAND_NAMES
+from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl.results.sweep_results import StoredSweeps
 
 CHARACTERS_PER_INCH = 15
@@ -265,7 +265,8 @@ def annotate(figure: Figure, data: pd.DataFrame, series: Sequence[Series], sweep
     if not {"panel", "series", "band"} <= set(data):
         return
     runs = data.loc[data["band"] == "ci", "n"]
-    notes = [f"{BAND_NAMES['ci']} over {_span(runs)} runs"] if len(runs) else []
+    # bootstrap intervals of other numbers than means may stand in some panels
+    notes = [f"{CONFIDENCE_PERCENT} % intervals over {_span(runs)} runs"] if len(runs) else []
     numbers = {(str(panel), str(label)): {*n} for (panel, label), n in data.groupby(["panel", "series"])["n"]}
     warnings = [*_differing_runs(numbers, series, sweeps, with_intervals=len(runs) > 0), *_missing(numbers, series)]
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
@@ -276,7 +277,7 @@ def annotate(figure: Figure, data: pd.DataFrame, series: Sequence[Series], sweep
 
 
 def _span(runs: Collection[int]) -> str:
-    return " to ".join(map(str, sorted({min(runs), max(runs)})))
+    return " to ".join(f"{number:,}" for number in sorted({min(runs), max(runs)}))
 
 
 def _differing_runs(
@@ -292,9 +293,9 @@ def _differing_runs(
             run_numbers.setdefault(requested_runs, set()).update(numbers.get(curve.key, ()))
     for requested_runs, runs in run_numbers.items():
         if runs and min(runs) < requested_runs:
-            yield f"provisional: {_span(runs)} of {requested_runs} runs"
+            yield f"provisional: {_span(runs)} of {requested_runs:,} runs"
         elif runs and max(runs) > requested_runs and not with_intervals:
-            yield f"{_span(runs)} runs instead of {requested_runs}"
+            yield f"{_span(runs)} runs instead of {requested_runs:,}"
 
 
 def _missing(numbers: RunNumbers, series: Sequence[Series]) -> Iterator[str]:

@@ -7,9 +7,12 @@
   const groups = [...document.querySelectorAll("#scorecard .group")];
   const chosen = (name) => form.elements[name].value;
 
+  // gamma_eval and γ_eval are both shown as γ with a subscript.
+  const plain = (text) => text.toLowerCase().replaceAll("gamma", "γ").replaceAll("sigma", "σ").replaceAll("_", "");
+
   function fits(claim) {
-    const words = chosen("words").toLowerCase().split(/\s+/).filter(Boolean);
-    const text = claim.textContent.toLowerCase();
+    const words = plain(chosen("words")).split(/\s+/).filter(Boolean);
+    const text = plain(claim.textContent);
     return ["verdict", "section"].every((name) => !chosen(name) || claim.dataset[name] === chosen(name)) && words.every((word) => text.includes(word));
   }
 
