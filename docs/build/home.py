@@ -75,7 +75,8 @@ def home() -> str:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     question, _, rest = readme.partition("![")
     answer = rest[rest.index("**In short**") :].partition("\n\n")[0]
-    terms = rest.partition("## Does the paper hold?\n\n")[2].partition("\n\n|")[0]
+    section = rest[rest.index("## Does the paper hold?\n\n") :]  # an error if README changes
+    terms = section.partition("\n\n")[2].partition("\n\n|")[0]
     commands = "".join(re.findall(r"(?:^    .*\n)+", rest, re.MULTILINE)[:2])
     return "\n\n".join(
         [

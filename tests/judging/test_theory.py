@@ -91,7 +91,7 @@ class TestTheorem3:
         assert least - 0.05 < share < least + 0.1
 
     def test_the_first_task_of_validity_is_exact(self) -> None:
-        """By simulation the bound fails in task t with the computed probability."""
+        """The bound fails in task t with the computed probability, by simulation."""
         coins = CoinTasks(m=1000, sigma=0.0, S=2, A=1, T=10**6, delta=0.05)
         failure, first = failure_by_task(coins), first_task_of_validity(coins)
         tosses = np.random.default_rng(1).binomial(1000, 0.5, (20_000, 9, 2)).cumsum(1)

@@ -67,6 +67,26 @@ def test_the_longest_block_of_the_same_runs_is_read() -> None:
     assert kept.contiguous() == 20
 
 
+def test_a_block_that_grows_during_reading_is_read() -> None:
+    kept = stored(*store.divide_into_blocks(203))
+    blocks = kept.iterate_columns(["planning_loss"], 203)
+    first = next(blocks)["planning_loss"]
+    add(kept, range(203, 205), table(range(203, 205)))  # another process replaces the second block
+    rest = next(blocks)["planning_loss"]
+    expected = table(range(203))["planning_loss"].to_numpy()
+    np.testing.assert_array_equal(np.concatenate([first, rest]).ravel(), expected)
+    assert next(blocks, None) is None
+
+
+def test_a_block_removed_during_reading_is_missed() -> None:
+    kept = stored(*store.divide_into_blocks(203))
+    blocks = kept.iterate_columns(["planning_loss"], 203)
+    next(blocks)
+    block_of(kept, 200).unlink()
+    with pytest.raises(store.StoreError, match="another process removed runs while they were read"):
+        next(blocks)
+
+
 def test_runs_behind_a_gap_are_not_joined_to_those_before() -> None:
     kept, runs = stored(range(3)), range(10, 20)
     encoded = block_files.encode(table(runs), kept.signature, runs)

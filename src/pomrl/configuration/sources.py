@@ -154,7 +154,7 @@ def named_folders(sweeps: Iterable[str]) -> tuple[Path, ...]:
 
 
 def sweep_option(name: str) -> str:
-    """Return a sweep's option STUDY/NAME, resolving folders and former names."""
+    """Return a sweep's option STUDY/NAME, resolving folders."""
     study, _, sweep = name.rpartition("/")
     is_there = any(sweep in sweep_names(folder) for folder in named_folders([name]))
     return f"{folder_of(study).name}/{sweep}" if is_there else name

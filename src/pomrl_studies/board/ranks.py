@@ -141,7 +141,7 @@ class Ranks:
 
     @cached_property
     def decided_by_one_family(self) -> dict[tuple[str, str], list[str]]:
-        """For each pair of names, the families decisive for its difference inside of a tier.
+        """The families decisive for a difference inside of a tier, by pair of names.
 
         A learner is significantly worse than the first of its tier, but not without such a family.
         """
