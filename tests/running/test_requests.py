@@ -62,7 +62,7 @@ def test_runs_too_large_to_be_read_again_are_refused() -> None:
 
 def test_a_dry_run_of_ten_million_runs_draws_few_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "MAX_CHECKED_OF_PROBLEM", 7)
-    drawn = counted(monkeypatch, RandomChains, "draw_mean")
+    drawn = counted(monkeypatch, RandomChains, "_mean")
     status, _, err = command("runs=10000000", "dry_run=true")
     assert (status, drawn.call_count) == (0, 7)
     assert "1 experiment, 10,000,000 runs to compute; about " in err

@@ -136,7 +136,7 @@ def test_gamma_variates(shape: float):
 @pytest.mark.parametrize("concentration", [0.02, 0.5, 2.0, 24.0, 1e5])
 def test_rows_are_dirichlet(concentration: float):
     p = np.array([[0.5, 0.0, 0.3, 0.2], [0.01, 0.09, 0.9, 0.0]])
-    P = draws.dirichlet(some_keys(MANY), concentration * p)
+    P = draws.dirichlet(some_keys(MANY)[:, None], concentration * p[None])[:, 0]
     np.testing.assert_allclose(P.sum(-1), 1.0, rtol=1e-15)
     assert not P[:, p == 0].any()
     for row, state in zip(*np.nonzero(p), strict=True):
@@ -168,7 +168,7 @@ def test_rows_of_tiny_concentrations_have_a_single_state_with_the_chances_of_the
 
 
 def test_rows_entries_and_tasks_are_independent():
-    P = draws.dirichlet(some_keys(MANY), np.full((3, 3), 2.0))
+    P = draws.dirichlet(some_keys(MANY)[:, None], np.full((1, 3, 3), 2.0))[:, 0]
     flat = np.concatenate([P[:-1, :, 0], P[1:, :, 0]], axis=1)
     r = np.corrcoef(flat.T)[np.triu_indices(6, 1)]
     assert np.abs(r).max() < 5 / MANY**0.5
@@ -242,7 +242,8 @@ def test_a_longer_batch_begins_with_the_shorter_one():
 
 def test_a_row_does_not_depend_on_the_other_rows_and_barely_moves_with_the_concentration():
     keys, p = some_keys(2000), some_rows(np.random.default_rng(3), 4, 6)
-    both, other = (draws.dirichlet(keys, np.array(c)[:, None] * p) for c in ([20.0] * 4, [20.0, 0.3, 30.0, 20.0]))
+    c = np.array([[20.0] * 4, [20.0, 0.3, 30.0, 20.0]])
+    both, other = draws.dirichlet(np.stack([keys, keys], 1), c[..., None] * p).swapaxes(0, 1)
     assert np.array_equal(both[:, [0, 3]], other[:, [0, 3]])
     varying = (p[2] > 0) & (p[2] < 1)
     for state in np.flatnonzero(varying):
@@ -257,12 +258,12 @@ def test_a_row_does_not_depend_on_the_other_rows_and_barely_moves_with_the_conce
 def test_draws_have_the_same_bits_in_c_and_in_numpy(seed: int):
     rng = np.random.default_rng(seed)
     for _ in range(20):
-        N, S, A, batches = int(rng.integers(0, 5)), *(int(rng.integers(1, most)) for most in (20, 4, 4))
+        N, S, A, batches, n = int(rng.integers(0, 5)), *(int(rng.integers(1, most)) for most in (20, 4, 4, 4))
         m, length = int(rng.choice([1, 3, 50, 51, 300, 10**9])), int(rng.integers(1, 6))
         keys, p = some_keys(N, seed), some_rows(rng, N * S * A, S).reshape(N, S * A, S)
-        shape = 10.0 ** rng.uniform(-9, 9) * some_rows(rng, S * A, S)
+        shapes = 10.0 ** rng.uniform(-9, 9) * some_rows(rng, n * S * A, S).reshape(n, S * A, S)
         for call in (
-            partial(draws.dirichlet, keys, shape),
+            partial(draws.dirichlet, some_keys(N * n, seed).reshape(N, n), shapes),
             partial(draws.transitions, keys, p, batches, m),
             partial(draws.trajectories, keys, p.reshape(N, S, A, S), batches, min(m, 7), length),
             *(partial(part_of_pooled, i, keys, p.reshape(N, S, A, S), batches, min(m, 7), length) for i in range(3)),
@@ -296,19 +297,19 @@ def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
     read_only.flags.writeable = False
     largest = 2**31 - 1
     return [
-        ("dirichlet", (keys.astype(np.int64), row[0], row.copy(), 2, 3, 4), "keys must have items of a format"),
-        ("dirichlet", (keys, row[0], row.copy(), 3, 3, 4), "keys must have 3 items, got 2"),
-        ("dirichlet", (keys, row[0, :2], row.copy(), 2, 3, 4), "shape must have 12 items, got 8"),
-        ("dirichlet", (keys, row[0], row[:1].copy(), 2, 3, 4), "P must have 24 items, got 12"),
+        ("dirichlet", (keys.astype(np.int64), row[0], row.copy(), 2, 1, 3, 4), "keys must have items of a format"),
+        ("dirichlet", (keys, row[0], row.copy(), 3, 1, 3, 4), "keys must have 3 items, got 2"),
+        ("dirichlet", (keys, row[0, :2], row.copy(), 2, 1, 3, 4), "shapes must have 12 items, got 8"),
+        ("dirichlet", (keys, row[0], row[:1].copy(), 2, 1, 3, 4), "P must have 24 items, got 12"),
         (
             "dirichlet",
-            (keys, row[0].astype(np.float32), row.copy(), 2, 3, 4),
-            "shape must have items of a format .*, got 'f'",
+            (keys, row[0].astype(np.float32), row.copy(), 2, 1, 3, 4),
+            "shapes must have items of a format .*, got 'f'",
         ),
-        ("dirichlet", (keys, row[0], row.copy(), -1, 3, 4), "N must be .* got -1"),
-        ("dirichlet", (keys, row[0], row.copy(), 2, largest, largest), "shape must have .* items, got 12"),
-        ("dirichlet", (keys, row[0], row.copy(), 2, 3, 0), "S must be .* got 0"),
-        ("dirichlet", (keys, row[0].T, row.copy(), 2, 3, 4), "ontiguous"),
+        ("dirichlet", (keys, row[0], row.copy(), -1, 1, 3, 4), "tasks must be .* got -1"),
+        ("dirichlet", (keys, row[0], row.copy(), 2, 1, largest, largest), "shapes must have .* items, got 12"),
+        ("dirichlet", (keys, row[0], row.copy(), 2, 1, 3, 0), "S must be .* got 0"),
+        ("dirichlet", (keys, row[0].T, row.copy(), 2, 1, 3, 4), "ontiguous"),
         ("transitions", (keys, row, counts, 2, 2, 3, 4, 5), "counts must have 48 items, got 24"),
         (
             "transitions",
@@ -357,7 +358,7 @@ def test_what_is_no_model_moves_nothing_outside_of_the_counts():
     models = np.tile(rows[:, None, None], (1, 3, 2, 1))
     assert (draws.trajectories(some_keys(6), models, 2, 3, 4).sum((2, 3, 4)) == 12).all()
     assert (draws.pooled_trajectories(some_keys(6), models, 2, 3, 4).counts.sum((1, 2, 3)) == 24).all()
-    assert draws.dirichlet(some_keys(2), rows).shape == (2, 6, 3)
+    assert draws.dirichlet(some_keys(2)[:, None], rows[None]).shape == (2, 1, 6, 3)
 
 
 @built

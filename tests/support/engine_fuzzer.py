@@ -100,7 +100,7 @@ def drawn_batches(P: np.ndarray, data: Data, m: int, batches: int) -> np.ndarray
 
 
 def drawn_models(P: np.ndarray, concentration: float) -> np.ndarray:
-    return draws.dirichlet(np.arange(5, dtype=np.uint64), concentration * P.reshape(-1, P.shape[-1]))
+    return draws.dirichlet(np.arange(5, dtype=np.uint64)[:, None], concentration * P.reshape(1, -1, P.shape[-1]))
 
 
 def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, ...]]]:

@@ -41,7 +41,7 @@ class _Setting(NamedTuple):
 def _settings(problem: Problem, runs: Sequence[int]) -> Iterator[_Setting]:
     """Yield the setting of each task, the same object while unchanged."""
     setting = None
-    for means in islice(zip(*(validation.mean_models(problem, run) for run in runs), strict=True), problem.T):
+    for means in islice(zip(*validation.mean_models(problem, runs), strict=True), problem.T):
         if setting is None or any(new is not old for new, old in zip(means, setting.means, strict=True)):
             setting = _Setting(means, _truth(problem, means))
         yield setting

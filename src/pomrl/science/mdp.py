@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from pomrl.science.planners import PolicyIteration
+from pomrl.science.randomness import Generators
 from pomrl.science.solvers import ModelStack, RewardStack, action_ties, finite_horizon, input_checks, undiscounted
 from pomrl.science.solvers.evaluation import distinct_policy_values
 from pomrl.science.solvers.evaluation import policy_value as policy_value
@@ -52,12 +53,22 @@ def random_chain_mdp(
     Raises:
         ValueError: zeros is not between 0 and S - 1.
     """
+    P, R = random_chain_mdps([rng], S, A, zeros)
+    return P[0], R[0]
+
+
+def random_chain_mdps(
+    rngs: Generators, S: int, A: int, zeros: int
+) -> tuple[Float[np.ndarray, "n S A S"], Float[np.ndarray, "n S A"]]:
+    """Draw a random chain MDP from each generator; see `random_chain_mdp`."""
     if not 0 <= zeros <= S - 1:
         raise ValueError(f"zeros must be between 0 and S - 1 = {S - 1}, got {zeros}")
-    weight = 1.0 - rng.random((S, A, S))
-    rank = rng.random((S, A, S)).argsort(-1, kind="stable").argsort(-1, kind="stable")
-    weight[rank < zeros] = 0.0
-    return weight / weight.sum(-1, keepdims=True), rng.random((S, A))
+    size, n_numbers = S * A * S, (2 * S + 1) * S * A
+    uniform = np.array([rng.random(n_numbers) for rng in rngs]).reshape(-1, n_numbers)
+    order = uniform[:, size : 2 * size].reshape(-1, S, A, S)
+    weight = 1.0 - uniform[:, :size].reshape(-1, S, A, S)
+    weight[order.argsort(-1, kind="stable").argsort(-1, kind="stable") < zeros] = 0.0
+    return weight / weight.sum(-1, keepdims=True), uniform[:, 2 * size :].reshape(-1, S, A)
 
 
 def expected_rewards(R: Rewards, P: Float[np.ndarray, "*n S A S"]) -> Float[np.ndarray, "*n S A"]:

@@ -94,20 +94,23 @@ def _range_label(low: float, high: float) -> str:
     return f"{high:g}" if high - low < 1e-6 else f"between {low:g} and {high:g}"
 
 
-def mean_models(problem: Problem, run: int) -> Iterator[MeanModel]:
-    """Return an endless iterator of mean models, one per task.
+def mean_models(problem: Problem, runs: Sequence[int]) -> list[Iterator[MeanModel]]:
+    """Return an endless iterator of mean models, one per task, for each run.
 
     ValueError: sigma is impossible.
     """
-    distribution, context = problem.task_distribution, f" in run {run}"
-    first = problem.mean(run)
-    _check_mean(first, problem.S, problem.A, ComponentOutput(distribution, "draw_mean", context))
+    distribution, S, A = problem.task_distribution, problem.S, problem.A
+    firsts = distribution.draw_means(problem.seed, runs, S, A, problem.sigma)
+    for run, first in zip(runs, firsts, strict=True):
+        _check_mean(first, S, A, ComponentOutput(distribution, "draw_mean", f" in run {run}"))
     if isinstance(problem.stream, Stationary) or not isinstance(distribution, RandomChains):
-        return repeat(first)
-    rng = generator(*distribution.mean_key(problem.seed, run), Stream.CHANGES)
-    return _changing_means(
-        problem.stream.means(rng, first, distribution), first, ComponentOutput(problem.stream, "means", context)
-    )
+        return [repeat(first) for first in firsts]
+    streams = list[Iterator[MeanModel]]()
+    for run, first in zip(runs, firsts, strict=True):
+        rng = generator(*distribution.mean_key(problem.seed, run), Stream.CHANGES)
+        output = ComponentOutput(problem.stream, "means", f" in run {run}")
+        streams.append(_changing_means(problem.stream.means(rng, first, distribution), first, output))
+    return streams
 
 
 def _changing_means(means: Iterator[MeanModel], first: MeanModel, output: ComponentOutput) -> Iterator[MeanModel]:
@@ -128,9 +131,9 @@ def check_moments(
     P_o = np.stack([mean.P_o for mean in means])
     mean_output, output = ComponentOutput(distribution, "draw_mean"), ComponentOutput(distribution, "variance")
     mean_output.check_models(P_o, P_o.shape, "P_o")
+    mean_output.check_finite(np.stack([mean.R for mean in means]), "R")
     variances = [distribution.variance(mean) for mean in means]
-    for mean, variance in zip(means, variances, strict=True):
-        mean_output.check_finite(mean.R, "R")
+    for variance in variances:
         output.check_array(variance, P_o.shape[1:])
     variance = np.stack(variances)
     output.check_range(variance, 0.0, MAX_FLOAT)
@@ -245,7 +248,8 @@ def _check_mean(mean: Any, S: int, A: int, output: ComponentOutput) -> None:
     output.check_array(mean.R, (S, A), (S, A, S), field="R")
     output.check_array(mean.varying, (S, A), field="varying", dtype=np.bool_)
     output.check_type(float, mean.deviation, "deviation")
-    output.check_range(np.array(mean.deviation), 0.0, MAX_FLOAT, "deviation")
+    if not 0.0 <= mean.deviation <= MAX_FLOAT:
+        output.check_range(np.array(mean.deviation), 0.0, MAX_FLOAT, "deviation")
 
 
 def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> None:
@@ -287,8 +291,8 @@ def check_experiment(problem: Problem, method: Method, runs: Sequence[int]) -> N
             f"gamma_schedule must not choose in hindsight (best_fixed, dynamic_best) for agent {name}, which chooses "
             "gamma itself; set gamma_schedule=grid"
         )
-    for run in runs:
-        next(mean_models(problem, run))
+    for means in mean_models(problem, runs):
+        next(means)
 
 
 def _check_criterion(problem: Problem, method: Method) -> None:

@@ -195,12 +195,13 @@ static void free_entries(Entries *entries) {
     free(entries->is_small);
 }
 
-static int make_entries(Entries *entries, const double *shape, Py_ssize_t rows, Py_ssize_t S) {
+/* Allocate memory for the entries of `rows` rows. Return 1, or 0 without memory. */
+static int new_entries(Entries *entries, Py_ssize_t rows, Py_ssize_t S) {
     const size_t most = (size_t)(rows * S) + 1;
     entries->row = malloc(2 * most * sizeof(int64_t));
     entries->boosted = malloc(6 * most * sizeof(double));
     entries->key = malloc(most * sizeof(uint64_t));
-    entries->is_small = calloc((size_t)rows + 1, 1);
+    entries->is_small = malloc((size_t)rows + 1);
     if (!entries->row || !entries->boosted || !entries->key || !entries->is_small) return 0;
     entries->column = entries->row + most;
     entries->d = entries->boosted + most;
@@ -208,6 +209,12 @@ static int make_entries(Entries *entries, const double *shape, Py_ssize_t rows, 
     entries->x = entries->c + most;
     entries->variate = entries->x + most;
     entries->margin = entries->variate + most;
+    return 1;
+}
+
+INLINE void set_entries(Entries *entries, const double *shape, Py_ssize_t rows, Py_ssize_t S) {
+    entries->count = 0;
+    memset(entries->is_small, 0, (size_t)rows);
     for (Py_ssize_t place = 0; place < rows * S; place++) {
         const double a = shape[place];
         if (!(a > 0.0)) continue;
@@ -220,7 +227,6 @@ static int make_entries(Entries *entries, const double *shape, Py_ssize_t rows, 
         entries->d[e] = of_entry.d;
         entries->c[e] = of_entry.c;
     }
-    return 1;
 }
 
 /* Draw a gamma variate for each entry, or its logarithm in rows with a shape below 1. First, proposals of all entries
@@ -270,12 +276,15 @@ INLINE void normalise(const Entries *entries, double *P, Py_ssize_t S) {
 }
 
 FOR_EACH_PROCESSOR
-static void draw_models(const uint64_t *keys, const Entries *entries, double *P, Py_ssize_t N, Py_ssize_t rows,
-                        Py_ssize_t S) {
-    for (Py_ssize_t i = 0; i < N; i++) {
-        memset(P + i * rows * S, 0, (size_t)(rows * S) * sizeof(double));
-        draw_variates(keys[i], entries);
-        normalise(entries, P + i * rows * S, S);
+static void draw_models(const uint64_t *keys, const double *shapes, Entries *entries, double *P, Py_ssize_t tasks,
+                        Py_ssize_t n, Py_ssize_t rows, Py_ssize_t S) {
+    memset(P, 0, (size_t)(tasks * n * rows * S) * sizeof(double));
+    for (Py_ssize_t run = 0; run < n; run++) {
+        set_entries(entries, shapes + run * rows * S, rows, S);
+        for (Py_ssize_t i = run; i < tasks * n; i += n) {
+            draw_variates(keys[i], entries);
+            normalise(entries, P + i * rows * S, S);
+        }
     }
 }
 
@@ -459,26 +468,28 @@ static void all_log_gammas(const double *restrict x, double *restrict y, Py_ssiz
 
 static const char DOUBLES[] = "d", INTEGERS[] = "lq", KEYS[] = "LQ";
 
-/* dirichlet(keys, shape, P, N, rows, S): fill P with N models; each has a Dirichlet row for each row of `shape`. */
+/* dirichlet(keys, shapes, P, tasks, n, rows, S): fill P with models of tasks in n runs; each has a Dirichlet row for
+ * each row of its run's `shapes`, which has positive entries. */
 static PyObject *dirichlet(PyObject *self, PyObject *arguments) {
     PyObject *objects[3];
     Py_buffer views[3];
-    Py_ssize_t N, rows, S;
+    Py_ssize_t tasks, n, rows, S;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OOOnnn", objects, objects + 1, objects + 2, &N, &rows, &S)) return NULL;
-    if (!is_within("N", N, 0, MAX_SIZE) || !is_within("rows", rows, 0, MAX_SIZE) || !is_within("S", S, 1, MAX_SIZE))
+    if (!PyArg_ParseTuple(arguments, "OOOnnnn", objects, objects + 1, objects + 2, &tasks, &n, &rows, &S)) return NULL;
+    if (!is_within("tasks", tasks, 0, MAX_SIZE) || !is_within("n", n, 0, MAX_SIZE) ||
+        !is_within("rows", rows, 0, MAX_SIZE) || !is_within("S", S, 1, MAX_SIZE))
         return NULL;
     const BufferSpec specs[] = {
-        {"keys", KEYS, sizeof(uint64_t), 0, N},
-        {"shape", DOUBLES, sizeof(double), 0, times(rows, S)},
-        {"P", DOUBLES, sizeof(double), 1, times(N, times(rows, S))},
+        {"keys", KEYS, sizeof(uint64_t), 0, times(tasks, n)},
+        {"shapes", DOUBLES, sizeof(double), 0, times(n, times(rows, S))},
+        {"P", DOUBLES, sizeof(double), 1, times(times(tasks, n), times(rows, S))},
     };
     if (!take(objects, specs, views, 3)) return NULL;
     Entries entries = {0};
-    const int made = make_entries(&entries, views[1].buf, rows, S);
+    const int made = new_entries(&entries, rows, S);
     if (made) {
         Py_BEGIN_ALLOW_THREADS
-        draw_models(views[0].buf, &entries, views[2].buf, N, rows, S);
+        draw_models(views[0].buf, views[1].buf, &entries, views[2].buf, tasks, n, rows, S);
         Py_END_ALLOW_THREADS
     }
     free_entries(&entries);

@@ -10,7 +10,7 @@ Counts = NDArray[np.int64]
 SOURCE_DIGEST: str
 """The digest of the C source at the build."""
 
-def dirichlet(keys: Keys, shape: Doubles, P: Doubles, N: int, rows: int, S: int, /) -> None:
+def dirichlet(keys: Keys, shapes: Doubles, P: Doubles, tasks: int, n: int, rows: int, S: int, /) -> None:
     """Fill `P` with N models, with a Dirichlet row for each row of shapes."""
 
 def transitions(keys: Keys, P: Doubles, counts: Counts, N: int, batches: int, rows: int, S: int, m: int, /) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, UInt64
 
 from pomrl.science.randomness import Keys
 from pomrl.science.sampling import reference
@@ -27,13 +27,15 @@ def is_built() -> bool:
     return is_built_from(_sampling, Path(__file__).with_name("_sampling.c"))
 
 
-def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarray, "N rows S"]:
-    """Draw N models with Dirichlet rows; no row of `shape` is 0."""
+def dirichlet(
+    keys: UInt64[np.ndarray, "tasks n"], shapes: Float[np.ndarray, "n rows S"]
+) -> Float[np.ndarray, "tasks n rows S"]:
+    """Draw models with Dirichlet rows for the tasks of n runs; no row of shapes is 0."""
     if _sampling is None or not is_built():
-        return reference.dirichlet(keys, shape)
-    N, (rows, S) = len(keys), shape.shape
-    P = np.empty((N, rows, S))
-    _sampling.dirichlet(_contiguous(keys), input_checks.float64(shape, "shape"), P, N, rows, S)
+        return reference.dirichlet(keys, shapes)
+    (tasks, n), (rows, S) = keys.shape, shapes.shape[1:]
+    P = np.empty((tasks, n, rows, S))
+    _sampling.dirichlet(_contiguous(keys), input_checks.float64(shapes, "shapes"), P, tasks, n, rows, S)
     return P
 
 

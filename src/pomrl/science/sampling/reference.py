@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Num
+from jaxtyping import Bool, Float, Int, Num, UInt64
 
 from pomrl.science.randomness import Keys, fold
 
@@ -153,12 +153,21 @@ def gamma_variates(keys: Keys, shape: Numbers) -> Numbers:
     return value
 
 
-def dirichlet(keys: Keys, shape: Float[np.ndarray, "rows S"]) -> Float[np.ndarray, "N rows S"]:
-    """Draw the models of N tasks, with Dirichlet rows of these shapes.
+def dirichlet(
+    keys: UInt64[np.ndarray, "tasks n"], shapes: Float[np.ndarray, "n rows S"]
+) -> Float[np.ndarray, "tasks n rows S"]:
+    """Draw models with Dirichlet rows for the tasks of n runs.
 
     Rows are normalised gamma variates. Rows with a shape below 1 use logarithms of G(a) = G(a + 1) U^(1/a), against
     underflow.
     """
+    models = [_dirichlet_models(run_keys, shape) for run_keys, shape in zip(keys.T, shapes, strict=True)]
+    return np.stack(models, axis=1)
+
+
+def _dirichlet_models(
+    keys: UInt64[np.ndarray, " tasks"], shape: Float[np.ndarray, "rows S"]
+) -> Float[np.ndarray, "tasks rows S"]:
     row, entry = np.nonzero(shape)
     a = shape[row, entry]
     is_small = (a < 1.0) & np.ones((len(keys), 1), bool)

@@ -83,6 +83,10 @@ class TaskDistribution(Component):
         sigma is None if another key determines it. ValueError: sigma is impossible, missing, or given with this key.
         """
 
+    def draw_means(self, seed: int, runs: Sequence[int], S: int, A: int, sigma: float | None) -> list[MeanModel]:
+        """Draw the mean models of runs, as `draw_mean` does."""
+        return [self.draw_mean(seed, run, S, A, sigma) for run in runs]
+
     @abstractmethod
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         """Draw the next tasks of n runs, each from its own generator.

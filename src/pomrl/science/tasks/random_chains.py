@@ -7,11 +7,12 @@ from math import ceil, sqrt
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from pydantic import Field
 
-from pomrl.science.mdp import random_chain_mdp
-from pomrl.science.randomness import Generators, Stream, generator, task_keys
+from pomrl.base import make_read_only
+from pomrl.science.mdp import random_chain_mdp, random_chain_mdps
+from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream, task_keys
 from pomrl.science.sampling import draws, elementary
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 
@@ -23,6 +24,11 @@ MIN_CONCENTRATION = float(np.finfo(float).eps)
 
 NOTEBOOK_CONCENTRATIONS = {0.01: 1.5, 0.025: 0.75, 0.047: 0.375}
 """The multiple of S in the concentration of the authors' notebook, by the sigma of the paper."""
+
+
+def _are_inherited(distribution: TaskDistribution, owner: type, *methods: str) -> bool:
+    """Return whether methods are those of `owner`, so that runs can be drawn together without them."""
+    return all(getattr(type(distribution), method) is getattr(owner, method) for method in methods)
 
 
 class RandomChains(TaskDistribution):
@@ -50,16 +56,37 @@ class RandomChains(TaskDistribution):
             raise ValueError(f"task_distribution.zeros must be at most S - 1 = {S - 1}, got {self.zeros}")
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
-        rng = generator(*self.mean_key(seed, run), Stream.MEAN_MODEL)
-        chain, R = random_chain_mdp(rng, S, A, self.zeros)
+        return self._draw_means(seed, [run], S, A, sigma)[0]
+
+    def draw_means(self, seed: int, runs: Sequence[int], S: int, A: int, sigma: float | None) -> list[MeanModel]:
+        is_inherited = _are_inherited(self, RandomChains, "draw_mean")
+        return (self._draw_means if is_inherited else super().draw_means)(seed, runs, S, A, sigma)
+
+    def _draw_means(self, seed: int, runs: Sequence[int], S: int, A: int, sigma: float | None) -> list[MeanModel]:
+        mean_seed, mean_runs = (seed, runs) if self.mean_model == "per_run" else (self.mean_seed, [0])
+        rngs = GeneratorsOfRuns(mean_seed, mean_runs, Stream.MEAN_MODEL)
+        chains, R = random_chain_mdps(rngs, S, A, self.zeros)
         if self.reward == "state":
-            R = np.repeat(R[:, :1], A, axis=1)
-        varying = np.ones((S, A), bool)
+            R = np.repeat(R[:, :, :1], A, axis=2)
+        varying = np.ones((len(rngs), S, A), bool)
         if self.varying < 1:
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
-            varying = (rng.permutation(S * A) < pairs).reshape(S, A)
+            varying = np.array([rng.permutation(S * A) < pairs for rng in rngs]).reshape(-1, S, A)
+        make_read_only(chains, R, varying)
+        means = [self._mean(*arrays, sigma, run) for *arrays, run in zip(chains, R, varying, runs, strict=False)]
+        return means if self.mean_model == "per_run" else means * len(runs)
+
+    def _mean(
+        self,
+        chain: Float[np.ndarray, "S A S"],
+        R: Float[np.ndarray, "S A"],
+        varying: Bool[np.ndarray, "S A"],
+        sigma: float | None,
+        run: int,
+    ) -> MeanModel:
         P_o = self._smooth(chain)
-        deviation, largest = self._deviation(sigma, P_o[varying]), self._largest_deviation(P_o[varying])
+        rows = P_o[varying]
+        deviation, largest = self._deviation(sigma, rows), self._largest_deviation(rows)
         mean = MeanModel(P_o, R, varying, deviation, largest, chain if self.smoothing else None)
         self._check_sigma(sigma, mean, run)
         return mean
@@ -122,16 +149,21 @@ class RandomChains(TaskDistribution):
 
     def draw(self, rngs: Generators, means: Sequence[MeanModel], tasks: int) -> Tasks:
         R = np.stack([mean.R for mean in means])
-        pairs = list(zip(rngs, means, strict=True))
         if not self.reward_spread:
-            P = np.stack([self.draw_tasks(*pair, tasks) for pair in pairs], axis=1)
+            P = self._draw_runs(rngs, means, tasks)
             return Tasks(P, np.broadcast_to(R, (tasks, *R.shape)))
         shape = (R.shape[1], R.shape[2] if self.reward == "state_action" else 1)
         P, deviates = np.empty((tasks, *R.shape, R.shape[1])), np.empty((tasks, len(R), *shape))
         for t in range(tasks):  # task by task, so that two calls draw the same as one
-            for i, (rng, mean) in enumerate(pairs):
+            for i, (rng, mean) in enumerate(zip(rngs, means, strict=True)):
                 P[t, i], deviates[t, i] = self.draw_tasks(rng, mean, 1)[0], rng.standard_normal(shape)
         return Tasks(P, R + self.reward_spread * deviates)
+
+    def _draw_runs(
+        self, rngs: Generators, means: Sequence[MeanModel], tasks: int
+    ) -> Float[np.ndarray, "tasks n S A S"]:
+        runs = zip(rngs, means, strict=True)
+        return np.stack([self.draw_tasks(rng, mean, tasks) for rng, mean in runs], axis=1)
 
     @abstractmethod
     def _largest_deviation(self, P_o: Float[np.ndarray, "pairs S"]) -> float:
@@ -201,9 +233,23 @@ class Dirichlet(RandomChains):
         return P_o * (1.0 - P_o) / (self.concentration(mean) + 1.0)
 
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        concentration = max(self.concentration(mean), MIN_CONCENTRATION)
-        shape = (concentration * mean.P_o).reshape(-1, mean.P_o.shape[-1])
-        return draws.dirichlet(task_keys([rng], tasks)[:, 0], shape).reshape(tasks, *mean.P_o.shape)
+        return self._draw_models([rng], [mean], tasks)[:, 0]
+
+    def _draw_runs(
+        self, rngs: Generators, means: Sequence[MeanModel], tasks: int
+    ) -> Float[np.ndarray, "tasks n S A S"]:
+        is_inherited = _are_inherited(self, Dirichlet, "_draw", "draw_tasks")
+        if not is_inherited or any(mean.deviation == 0 or not mean.varying.all() for mean in means):
+            return super()._draw_runs(rngs, means, tasks)
+        return self._draw_models(rngs, means, tasks)
+
+    def _draw_models(
+        self, rngs: Generators, means: Sequence[MeanModel], tasks: int
+    ) -> Float[np.ndarray, "tasks n S A S"]:
+        concentration = [max(self.concentration(mean), MIN_CONCENTRATION) for mean in means]
+        P_o = np.stack([mean.P_o for mean in means])
+        shapes = np.array(concentration)[:, None, None] * P_o.reshape(len(means), -1, P_o.shape[-1])
+        return draws.dirichlet(task_keys(rngs, tasks), shapes).reshape(tasks, *P_o.shape)
 
 
 class Gaussian(RandomChains):
