@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pomrl.science.algorithm import Learner
 from pomrl.science.data import Batch, Trajectories
 from pomrl.science.estimators.estimator import Belief, Truth
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
@@ -25,7 +26,7 @@ def exploration(data: Trajectories, n: int = 3, m: int = 4) -> Exploration:
 def test_a_prior_is_worth_its_transitions_up_to_a_million(alpha: float, weight: float):
     batch = Batch.of_counts(np.full((1, 2, 1, 2), 3), 6)
     estimator, truth = RegularisedLeastSquares(mixing=alpha, prior="known"), Truth(batch.P_bar, batch.P_bar)
-    belief = believe((estimator, 2, estimator.initial_memory(1, 2, 1), truth), batch)
+    belief = believe(Learner(estimator, 2, estimator.initial_memory(1, 2, 1), truth), batch)
     np.testing.assert_allclose(belief.concentration, weight + 6)
 
 

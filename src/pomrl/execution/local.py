@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache, lru_cache
 from multiprocessing import parent_process
 from pathlib import Path
 from signal import SIG_IGN, SIGINT, SIGKILL, signal
@@ -23,7 +24,7 @@ import joblib
 from joblib.externals.loky.backend.resource_tracker import ensure_running
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from pydantic import Field
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from pomrl.execution.engine import Execution, ExecutionError, Parallel
 
@@ -41,6 +42,12 @@ GROUP_FOLDER = "/sys/fs/cgroup"
 
 WARNINGS = "PYTHONWARNINGS"
 """The environment variable with the filters of warnings of a new interpreter."""
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""The options of mallopt for the free memory that is kept, and for the size of arrays in pages of their own."""
+
+ARRAY_BYTES = 2**25
+"""The largest size of an array in reused memory, in bytes; glibc allows no larger one."""
 
 PR_SET_PDEATHSIG = 1
 """The prctl option of Linux for a signal to a process when its parent ends."""
@@ -140,7 +147,22 @@ def one_thread() -> AbstractContextManager[Any]:
     # A library that is loaded later has no limit.
     import scipy.linalg  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
-    return threadpool_limits(limits=1, user_api="blas")
+    return _loaded_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+
+
+@lru_cache(maxsize=1)  # finding the libraries takes longer than many a run
+def _loaded_libraries(_n_modules: int) -> Any:
+    return ThreadpoolController()
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let the C library of Linux reuse freed arrays, because new pages take a quarter of the time of runs."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # not in musl
+            library = ctypes.CDLL(None)
+            library.mallopt(M_MMAP_THRESHOLD, ARRAY_BYTES)
+            library.mallopt(M_TRIM_THRESHOLD, 8 * ARRAY_BYTES)
 
 
 def in_threads(function: Callable[[Argument], ResultT], arguments: Iterable[Argument]) -> list[ResultT]:

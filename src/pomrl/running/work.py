@@ -24,7 +24,7 @@ from pomrl import store
 from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
-from pomrl.execution.local import one_thread
+from pomrl.execution.local import keep_freed_memory, one_thread
 from pomrl.running.plan import BlockPart, PlannedExperiment, divide, find_unfinished, is_foreign
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
@@ -115,6 +115,7 @@ def simulate(
     import pandas as pd
 
     versions.check_worker()
+    keep_freed_memory()
     methods, runs = list(piece.methods.values()), piece.runs
     size = runs_together(piece.problem, methods, len(runs), runs_at_a_time)
     tables_by_method: list[list[pd.DataFrame]] = [[] for _ in methods]

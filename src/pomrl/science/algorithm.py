@@ -6,27 +6,34 @@ POMRL(sigma) is given the similarity sigma of the tasks (Algorithm 1). ada-POMRL
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.base import make_read_only
-from pomrl.science import validation
+from pomrl.science import learning, validation
 from pomrl.science.data import Batches, join
-from pomrl.science.estimators.estimator import Estimate, Estimator, MemoryT, Truth
+from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
+from pomrl.science.learning import TrialRates
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import Planner
 
 TrialModels = Float[np.ndarray, "n K S A S"]
 """Estimated models P_hat_t of a task in n runs and K trials, with one batch each; the paper has K = 1."""
 
-TrialRates = Float[np.ndarray, "n #K #S #A"]
-"""Mixing rates alpha_t of a task; an axis of length 1 is shared."""
 
-Learner = tuple[Estimator[Any], int, Any, Truth]
-"""A learner at the start of task t: estimator, t, memory of earlier tasks, and true moments."""
+class Learner(NamedTuple):
+    """A learner at the start of a task."""
+
+    estimator: Estimator[Any]
+    t: int
+    """Number of the task, from 1."""
+    memory: Any
+    """Memory of earlier tasks."""
+    truth: Truth
+    """True moments of the task distribution, which oracles use."""
 
 
 @runtime_checkable
@@ -77,21 +84,28 @@ def pomrl(
     """
     memory = None
     for t, (task, truth) in enumerate(tasks, start=1):  # for task t in [T]
-        n, S, A, _ = truth.P_o.shape
         if t == 1:
-            memory = estimator.initial_memory(n, S, A)  # input: P_hat_o,1 is uniform
-        batches = task.collect((estimator, t, memory, truth))  # batch of m samples X_i from each pair (s, a)
-        memory, estimate, P_hat, alpha = estimate_task(estimator, t, memory, truth, batches)  # P_hat_t, and the update
-        sigma = estimate.deviation
-        task_state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
-        gamma = gamma_schedule.select(task_state)  # gamma-Selection-Procedure, given t instead of T
-        validation.check_gammas(gamma_schedule, gamma, task_state)
-        yield PlanningInput(t, P_hat, gamma, task_state.alpha, task_state.deviation, batches)  # Planning(P_hat_t)
+            memory = estimator.initial_memory(*truth.P_o.shape[:3])  # input: P_hat_o,1 is uniform
+        learner = Learner(estimator, t, memory, truth)
+        memory, planning_input = process_task(learner, task, m, gamma_schedule, gamma_eval)
+        yield planning_input  # Planning(P_hat_t)
 
 
-def estimate_task(
-    estimator: Estimator[MemoryT], t: int, memory: MemoryT, truth: Truth, batches: Batches
-) -> tuple[MemoryT, Estimate, TrialModels, TrialRates]:
+def process_task(
+    learner: Learner, task: Task, m: int, gamma_schedule: GammaSchedule, gamma_eval: float
+) -> tuple[Any, PlanningInput]:
+    """Process task t, the body of the loop; return the next memory, and the input of `Planning`."""
+    t, (S, A) = learner.t, learner.truth.P_o.shape[1:3]
+    batches = task.collect(learner)  # batch of m samples X_i from each pair (s, a)
+    memory, estimate, P_hat, alpha = estimate_task(learner, batches)  # P_hat_t, and the update
+    sigma = estimate.deviation
+    task_state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
+    gamma = gamma_schedule.select(task_state)  # gamma-Selection-Procedure, given t instead of T
+    validation.check_gammas(gamma_schedule, gamma, task_state)
+    return memory, PlanningInput(t, P_hat, gamma, task_state.alpha, task_state.deviation, batches)
+
+
+def estimate_task(learner: Learner, batches: Batches) -> tuple[Any, Estimate, TrialModels, TrialRates]:
     """Update the memory, then estimate the model of task t (Eq. 4).
 
     The update is the last line of the paper's loop. Here it comes first, because a prior may include the task's own
@@ -100,6 +114,7 @@ def estimate_task(
     Returns:
         The memory after task t, the prior and mixing rate of Eq. 4 with sigma_t, and P_hat_t and alpha_t of each trial.
     """
+    estimator, t, memory, truth = learner
     next_memory = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
     estimate = estimator.assess(t, batches.meta, memory, next_memory, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
     validation.check_estimate(estimator, t, estimate, batches.meta)
@@ -108,11 +123,14 @@ def estimate_task(
     priors = [h(trial) for trial in batch.trials] if callable(h) else [h]
     mixing_rates = [alpha(N) for N in batch.numbers] if callable(alpha) else [alpha]
     validation.check_trials(estimator, t, estimate, priors, mixing_rates, truth.P_o.shape)
-    h, alpha = np.stack(priors, axis=1), np.stack(np.broadcast_arrays(*mixing_rates), axis=1)
-
-    P_hat = (1 - alpha)[..., None] * batch.P_bar  # solution of Eq. 4: alpha_t h_t + (1 - alpha_t) P_bar_t
-    P_hat += alpha[..., None] * h
+    h, alpha = _by_trial(priors), _by_trial(np.broadcast_arrays(*mixing_rates))
+    P_hat = learning.mix(alpha, h, batch.P_bar)  # solution of Eq. 4: alpha_t h_t + (1 - alpha_t) P_bar_t
     return next_memory, estimate, P_hat, alpha
+
+
+def _by_trial(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Stack the arrays of trials; a shared one is not copied."""
+    return arrays[0][:, None] if len(arrays) == 1 else np.stack(arrays, axis=1)
 
 
 def plan(

@@ -6,7 +6,6 @@ Batches store counts, because pairs (s, a) may have different numbers of transit
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from jaxtyping import Bool, Float, Num
 from pydantic import Field
 
 from pomrl.base import Component, make_read_only
+from pomrl.science import learning
 from pomrl.science.randomness import Generators, task_keys
 from pomrl.science.sampling import draws
 from pomrl.science.sampling.reference import Pooled
@@ -55,23 +55,13 @@ class Batch:
 
         With `equal`, all pairs must have the same number of transitions, which is not checked.
         """
-        visits = (counts[..., :1, :1, :] if equal else counts).sum(-1, dtype=float)
-        P_bar = counts / np.maximum(visits, 1.0)[..., None]
-        if not visits.all():
-            P_bar[np.broadcast_to(visits == 0, P_bar.shape[:-1])] = 1.0 / counts.shape[-1]
+        P_bar, visits = learning.frequencies(counts, equal=equal)
         return Batch(counts, P_bar, visits, visits > 0, m)
 
     @property
     def is_equal(self) -> bool:
         """Return whether `visits` has one number for all pairs (s, a), on axes of length 1."""
         return self.visits.shape[-2:] == (1, 1)
-
-    @cached_property
-    def noise(self) -> Float[np.ndarray, "*n S A S"]:
-        """The variance P_bar (1 - P_bar) of one transition, times visits / max(m, 2)."""
-        noise = self.P_bar * (1.0 - self.P_bar) * (self.visits / max(self.m, 2))[..., None]
-        make_read_only(noise)
-        return noise
 
     def reshape(self, *axes: int) -> "Batch":
         """Reshape the leading axes, before S and A."""
@@ -142,6 +132,10 @@ class Data(Component):
         counts = self.draw(rngs, P, m, batches)
         visits = counts.sum(-1, keepdims=True)
         return Pooled(counts.sum(2), (counts / np.maximum(visits, 1)).sum(2), (visits[..., 0] > 0).sum(2))
+
+    def pooled_arrays(self, batches: int) -> int:
+        """Return the number of model-sized arrays per task in `draw_pooled`."""
+        return batches
 
     @abstractmethod
     def most_visits(self, m: int) -> int:
@@ -220,6 +214,9 @@ class Trajectories(Data):
         keys = task_keys(rngs, len(P)).ravel()
         pooled = draws.pooled_trajectories(keys, P.reshape(-1, *P.shape[2:]), batches, m, self.length)
         return Pooled(*(array.reshape(*P.shape[:2], *array.shape[1:]) for array in pooled))
+
+    def pooled_arrays(self, batches: int) -> int:
+        return 1
 
     def most_visits(self, m: int) -> int:
         return m * self.length

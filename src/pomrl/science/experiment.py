@@ -3,22 +3,19 @@
 All methods see the same tasks and batches. Only about `drawn_tasks.STACK_BYTES` of models are in memory at a time.
 """
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pomrl.base import make_read_only
 from pomrl.science import validation
 from pomrl.science.agents.agent import CertaintyEquivalence, Decision, TaskData
-from pomrl.science.algorithm import Learner, PlanningInput, Task, plan, pomrl
-from pomrl.science.data import Batches, join
+from pomrl.science.algorithm import Learner, PlanningInput, plan, process_task
+from pomrl.science.data import join
 from pomrl.science.drawn_tasks import DrawnTask, draw, tasks_at_a_time
-from pomrl.science.estimators.estimator import Truth
 from pomrl.science.exploration import believe
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.metrics.metric import MetricInput, PlanningLoss
@@ -37,26 +34,20 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     """
     results: list[list[Columns]] = [[] for _ in methods]
     base_methods = _strip_metrics(methods)  # to plan once for all metrics
-    queues = [deque[DrawnTask]() for _ in base_methods]  # tasks that a method has not processed yet
-    loops = [
-        loop_over_tasks(problem, base_method, runs, queue)
-        for base_method, queue in zip(base_methods, queues, strict=True)
-    ]
+    loops = [_Loop(problem, base_method, runs) for base_method in base_methods]
     for tasks in draw(problem, runs, tasks_at_a_time(problem, len(runs))):
         P, R, R_hat = (join([getattr(task, name) for task in tasks]) for name in ("P", "R", "R_hat"))
         R = np.ascontiguousarray(expected_rewards(R, P))
         V_star = problem.criterion.optimal_value(P, R)
         make_read_only(P, R, V_star)
-        for base_method, queue, loop in zip(base_methods, queues, loops, strict=True):
-            queue.extend(tasks)
-            outputs = list(islice(loop, len(tasks)))
-            inputs, decision = choose_policies(base_method, outputs, R_hat)
+        for base_method, loop in zip(base_methods, loops, strict=True):
+            inputs, decision = loop.process(tasks, R_hat)
             stack = _stack(problem, P, R, V_star, inputs, decision)
             columns = evaluate(stack)
             for method, result in zip(methods, results, strict=True):
                 if replace(method, metric=PlanningLoss()) == base_method:
                     result.append(columns | _measure(method, stack, R_hat, inputs))
-            del outputs, inputs, decision, stack  # frees memory before the next method plans
+            del inputs, decision, stack  # frees memory before the next method plans
     return [tabulate(result, runs, problem.T) for result in results]
 
 
@@ -100,62 +91,52 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
     return {MEASURED: validation.measure(method.metric, metric_input).reshape(N, K, -1).mean(1)}
 
 
-def loop_over_tasks(problem: Problem, method: Method, runs: Sequence[int], queue: deque[DrawnTask]) -> Iterator[Any]:
-    """Return an iterator over the learning results of queued tasks, for `choose_policies`."""
-    tasks = iter(queue.popleft, None)
-    if type(method.agent) is not CertaintyEquivalence:
-        return _act(problem, method, runs, tasks)
-    return _learn(problem, method, ((task.batches, task.truth) for task in tasks))
+class _Loop:
+    """The loop of a method over tasks in n runs, a stack of tasks at a time."""
 
+    def __init__(self, problem: Problem, method: Method, runs: Sequence[int]) -> None:
+        self.problem, self.method = problem, method
+        keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
+        self.rngs = [generator(problem.seed, *key) for key in keys] if self.has_agent else []
+        sizes = len(keys), problem.S, problem.A
+        self.t, self.memory = 0, method.estimator.initial_memory(*sizes)
+        self.agent_memory = method.agent.initial_memory(*sizes)
 
-def choose_policies(method: Method, outputs: Sequence[Any], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
-    """Return the planning inputs of several tasks, and the policies for their M models.
+    @property
+    def has_agent(self) -> bool:
+        return type(self.method.agent) is not CertaintyEquivalence
 
-    `outputs` come from `loop_over_tasks`. R_hat is [M, S, A] or [M, S, A, S].
-    """
-    if type(method.agent) is CertaintyEquivalence:
-        return list(outputs), Decision(*plan(method.planner, outputs, R_hat))
-    policies, gammas = zip(*[decision for _, decision in outputs], strict=True)
-    return [task for task, _ in outputs], Decision(join(policies), join(gammas))
+    def process(self, tasks: Sequence[DrawnTask], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
+        """Learn from the next tasks; return the planning inputs, and the policies for their M models.
 
+        R_hat is [M, S, A] or [M, S, A, S].
+        """
+        method, problem = self.method, self.problem
+        inputs, decisions = list[PlanningInput](), list[Decision]()
+        for task in tasks:
+            self.t += 1
+            learner = Learner(method.estimator, self.t, self.memory, task.truth)
+            self.memory, planning_input = process_task(
+                learner, task.batches, problem.m, method.gamma_schedule, problem.gamma_eval
+            )
+            inputs.append(planning_input)
+            if self.has_agent:
+                decisions.append(self._act(task, learner, planning_input))
+        if not decisions:
+            return inputs, Decision(*plan(method.planner, inputs, R_hat))
+        policies, gammas = zip(*decisions, strict=True)
+        return inputs, Decision(join(policies), join(gammas))
 
-def _learn(problem: Problem, method: Method, tasks: Iterable[tuple[Task, Truth]]) -> Iterator[PlanningInput]:
-    return pomrl(tasks, problem.m, method.estimator, method.gamma_schedule, problem.gamma_eval)
-
-
-def _act(
-    problem: Problem, method: Method, runs: Sequence[int], tasks: Iterable[DrawnTask]
-) -> Iterator[tuple[PlanningInput, Decision]]:
-    keys = [(run, Stream.AGENTS, index) for run in runs for index in range(problem.memories)]
-    rngs = [generator(problem.seed, *key) for key in keys]
-    memory = method.agent.initial_memory(len(keys), problem.S, problem.A)
-    queue = deque[tuple[RecordingTask, Truth]]()
-    loop = _learn(problem, method, iter(queue.popleft, None))
-    for task in tasks:
-        recording = RecordingTask(task.batches)
-        queue.append((recording, task.truth))
-        plan_input = next(loop)
-        own = plan_input.batches.own
-        R = task.R_hat.reshape(*own.P_bar.shape[:2], *task.R_hat.shape[1:])
-        make_read_only(plan_input.P_hat, plan_input.gamma, R)
-        shared = method.planner, partial(believe, recording.learner), rngs
+    def _act(self, task: DrawnTask, learner: Learner, planning_input: PlanningInput) -> Decision:
+        agent, P_hat, gamma = self.method.agent, planning_input.P_hat, planning_input.gamma
+        R = task.R_hat.reshape(*P_hat.shape[:2], *task.R_hat.shape[1:])
+        make_read_only(P_hat, gamma, R)
+        shared = self.method.planner, partial(believe, learner), self.rngs
         trials = [
-            TaskData(plan_input.t, problem.criterion, batch, R[:, k], plan_input.P_hat[:, k], plan_input.gamma, *shared)
-            for k, batch in enumerate(own.trials)
+            TaskData(self.t, self.problem.criterion, batch, R[:, k], P_hat[:, k], gamma, *shared)
+            for k, batch in enumerate(planning_input.batches.own.trials)
         ]
-        decisions = [validation.ask_agent(method.agent, trial, memory) for trial in trials]
+        decisions = [validation.ask_agent(agent, trial, self.agent_memory) for trial in trials]
         policy, gamma = (np.stack(arrays, axis=1) for arrays in zip(*decisions, strict=True))
-        memory = method.agent.learn(memory, plan_input.batches.meta, trials[0].R)
-        yield plan_input, Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
-
-
-@dataclass
-class RecordingTask:
-    """A task with a record of the last learner, for the beliefs of agents."""
-
-    task: Task
-    learner: Learner = field(init=False)
-
-    def collect(self, learner: Learner) -> Batches:
-        self.learner = learner
-        return self.task.collect(learner)
+        self.agent_memory = agent.learn(self.agent_memory, planning_input.batches.meta, trials[0].R)
+        return Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))

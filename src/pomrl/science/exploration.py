@@ -34,10 +34,9 @@ def believe(learner: Learner, batch: Batch) -> Belief:
     A mixing rate alpha after one transition means a prior worth alpha / (1 - alpha) transitions, cut to `MIN_PRIOR`
     and `MAX_PRIOR`.
     """
-    _, estimate, P_hat, _ = estimate_task(*learner, Batches.same(batch))
+    _, estimate, P_hat, _ = estimate_task(learner, Batches.same(batch))
     alpha = estimate.alpha(1) if callable(estimate.alpha) else estimate.alpha
-    estimator, t, _, truth = learner
-    check_mixing_rate(estimator, t, alpha, truth.P_o.shape)
+    check_mixing_rate(learner.estimator, learner.t, alpha, learner.truth.P_o.shape)
     prior = np.clip(alpha / np.maximum(1.0 - alpha, MIN_WEIGHT), MIN_PRIOR, MAX_PRIOR)
     return Belief(P_hat[:, 0], prior + batch.visits)
 

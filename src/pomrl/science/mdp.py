@@ -11,7 +11,7 @@ from jaxtyping import Float, Int, Shaped
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.randomness import Generators
 from pomrl.science.solvers import ModelStack, RewardStack, action_ties, finite_horizon, input_checks, undiscounted
-from pomrl.science.solvers.evaluation import distinct_policy_values
+from pomrl.science.solvers.evaluation import ELIMINATED_STATES, distinct_policy_values
 from pomrl.science.solvers.evaluation import policy_value as policy_value
 from pomrl.science.solvers.input_checks import check_models
 
@@ -67,7 +67,7 @@ def random_chain_mdps(
     uniform = np.array([rng.random(n_numbers) for rng in rngs]).reshape(-1, n_numbers)
     order = uniform[:, size : 2 * size].reshape(-1, S, A, S)
     weight = 1.0 - uniform[:, :size].reshape(-1, S, A, S)
-    weight[order.argsort(-1, kind="stable").argsort(-1, kind="stable") < zeros] = 0.0
+    np.put_along_axis(weight, order.argsort(-1, kind="stable")[..., :zeros], 0.0, -1)
     return weight / weight.sum(-1, keepdims=True), uniform[:, 2 * size :].reshape(-1, S, A)
 
 
@@ -116,6 +116,9 @@ class Criterion:
         gamma = np.array([self.gamma_eval])
         if self.horizon is not None:
             return finite_horizon.plan(P, R, np.tile(gamma, (len(P), 1)), self.horizon)[1][:, 0]
+        if self.gamma_eval < 1.0 and R.shape[1] <= ELIMINATED_STATES:  # both ways have the same bits
+            check_models(P, R)
+            return PolicyIteration().plan_and_evaluate(P, R, gamma)[1][0, :, 0]
         policy = PolicyIteration().plan(P, R, gamma)
         if self.gamma_eval == 1.0:
             return undiscounted.policy_values(P, R, policy)

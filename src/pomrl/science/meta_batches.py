@@ -22,9 +22,8 @@ class MetaBatch(Component):
     unvisited: Literal["skip", "uniform"] = "skip"
     """Pairs (s,a) without transitions in a batch: left out of the averages, or included as uniform rows."""
 
-    @property
-    def drawn(self) -> int:
-        """The number of additional batches drawn for each task."""
+    def arrays(self, data: Data) -> int:
+        """Return the number of model-sized arrays of additional batches of a task."""
         return 0
 
     def check(self, data: Data, m: int) -> None:
@@ -58,9 +57,8 @@ class Separate(MetaBatch):
     combine: Literal["mean_of_frequencies", "pooled"] = "pooled"
     """Frequencies in the combined batch: the mean over batches, or from summed counts."""
 
-    @property
-    def drawn(self) -> int:
-        return self.batches
+    def arrays(self, data: Data) -> int:
+        return data.pooled_arrays(self.batches)
 
     def check(self, data: Data, m: int) -> None:
         if self.length is not None and not isinstance(data, Trajectories):

@@ -102,7 +102,7 @@ class Problem:
     @property
     def copies(self) -> int:
         """The number of model-sized arrays in the batches of a task."""
-        return max(self.trials, self.meta_batch.drawn)
+        return max(self.trials, self.meta_batch.arrays(self.data))
 
 
 @dataclass(frozen=True, config=CHECKED, kw_only=True)

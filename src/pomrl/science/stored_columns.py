@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
+from pomrl.science import learning
 from pomrl.science.mdp import Criterion
 
 if TYPE_CHECKING:  # because it takes long to load
@@ -62,9 +63,7 @@ def _planning_loss(stack: PlannedStack) -> Float[np.ndarray, "N G"]:
 
 
 def _model_error(stack: PlannedStack) -> Float[np.ndarray, " N"]:
-    N, K = stack.P_hat.shape[:2]
-    error = stack.P_hat.reshape(N, K, -1) - stack.P.reshape(N, 1, -1)
-    return np.abs(error, out=error).max(-1).mean(1)
+    return learning.largest_errors(stack.P_hat, stack.P).mean(1)
 
 
 COLUMNS = (

@@ -13,14 +13,13 @@ from jaxtyping import Float, Int, Num
 from pydantic import Field
 
 from pomrl.base import make_read_only
+from pomrl.science import learning
 from pomrl.science.data import Batch, Counts
+from pomrl.science.learning import PerPair
 from pomrl.science.sampling import elementary
 
 Models = Float[np.ndarray, "n S A S"]
 """A transition model for each of n runs."""
-
-PerPair = Float[np.ndarray, "n #S #A"]
-"""A number for each pair (s, a) of each of n runs, or one for all pairs."""
 
 GRID = 0.5 * elementary.power(2000.0, np.linspace(0.0, 1.0, 8))[:, None, None, None]
 """Concentrations of tasks around their mean model, averaged over in likelihoods."""
@@ -186,32 +185,26 @@ class Memory:
 
     def update(self, batch: Batch) -> "Memory":
         """Return the memory after one more task, by Welford's algorithm (App. C)."""
-        P_bar, N, m = batch.P_bar, batch.visits, max(batch.m, 2)
-        weights = self._weights(batch)
-        before = self.P_o_hat
-        if not (self.start or self.counted.all()):
-            before = np.where(((self.counted == 0) & batch.counted)[..., None], P_bar, before)
-        deviation = P_bar - before
-        if not batch.counted.all():
-            deviation = deviation * batch.counted[..., None]
+        N, m, weights = batch.visits, max(batch.m, 2), self._weights(batch)
         weight = self.start + weights["mass"]
-        total = np.where(weight > 0, weight, 1.0)[..., None]
-        if self.by_transitions:
-            task_weight = (N / m)[..., None]
-            P_o_hat = before + task_weight / total * deviation
-            squares = task_weight * deviation * (P_bar - P_o_hat)
-            inverse = (N > 0).astype(float)
-        else:
-            P_o_hat = before + deviation / total
-            squares = deviation * (P_bar - P_o_hat)
-            inverse = np.divide(m, N, out=np.zeros_like(N), where=N > 0)
+        has_visits = N > 0
+        P_o_hat, squares, noise = learning.add_task(
+            learning.Sums(self.P_o_hat, self.squares, self.noise),
+            batch.P_bar,
+            N / m,
+            batch.counted,
+            (self.counted == 0) & batch.counted & (not self.start),
+            np.where(weight > 0, weight, 1.0),
+            by_transitions=self.by_transitions,
+        )
+        inverse = has_visits if self.by_transitions else np.divide(m, N, out=np.zeros_like(N), where=has_visits)
         return replace(
             self,
             **weights,
             m=m,
             P_o_hat=P_o_hat,
-            squares=self.squares + squares,
-            noise=self.noise + batch.noise,
+            squares=squares,
+            noise=noise,
             degrees=self.degrees + np.maximum(N - 1.0, 0.0) / (m - 1.0),
             inverse=self.inverse + inverse,
         )

@@ -126,6 +126,9 @@ def _ratio(coefficients: tuple[Sequence[float], Sequence[float]], x: Numbers) ->
 MAX_DRAWN_ONE_BY_ONE = 50
 """Largest number of transitions from a row drawn one by one."""
 
+MAX_CELLS = 10**6
+"""Number of transitions in memory for pooled trajectories, unless one task has more."""
+
 LARGEST_BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
 
@@ -278,6 +281,13 @@ def trajectories(
 
 def pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int) -> Pooled:
     """Draw the batches of `trajectories`, and return their sums."""
+    n_parts = 1 + len(P) * batches * m * length // MAX_CELLS
+    parts = zip(np.array_split(keys, n_parts), np.array_split(P, n_parts), strict=True)
+    sums = [_pooled_trajectories(*part, batches, m, length) for part in parts]
+    return Pooled(*map(np.concatenate, zip(*sums, strict=True)))
+
+
+def _pooled_trajectories(keys: Keys, P: Float[np.ndarray, "N S A S"], batches: int, m: int, length: int) -> Pooled:
     N, S, A, _ = P.shape
     cells = _cells(keys, P, batches, m, length)
     pairs = cells // S + np.arange(N * batches).reshape(N, batches, 1, 1) * (S * A)

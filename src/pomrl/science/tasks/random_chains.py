@@ -73,7 +73,10 @@ class RandomChains(TaskDistribution):
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = np.array([rng.permutation(S * A) < pairs for rng in rngs]).reshape(-1, S, A)
         make_read_only(chains, R, varying)
-        means = [self._mean(*arrays, sigma, run) for *arrays, run in zip(chains, R, varying, runs, strict=False)]
+        means = [
+            self._mean(chain, rewards, mask, sigma, run)
+            for chain, rewards, mask, run in zip(chains, R, varying, runs, strict=False)
+        ]
         return means if self.mean_model == "per_run" else means * len(runs)
 
     def _mean(
