@@ -99,7 +99,7 @@ def test_each_trial_learns_from_its_own_batches_alone():
     n, K = 3, PROBLEM.trials
     told = next(_settings(PROBLEM, range(n))).truth
     truth = Truth(told.P_o[::K], told.variance[::K])
-    batches = [task.batches for stack in draw(PROBLEM, range(n), PROBLEM.T) for task in stack]
+    batches = [task.batches for stack in draw(PROBLEM, range(n), PROBLEM.T) for task in stack.tasks]
     tasks = [batch.meta.counts for batch in batches if isinstance(batch, Batches)]
     rates = []
     for trial in range(K):

@@ -15,6 +15,7 @@ from pomrl.base import make_read_only
 from pomrl.science import learning, validation
 from pomrl.science.data import Batches, join
 from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
+from pomrl.science.estimators.memory import Models
 from pomrl.science.gamma_schedules import GammaSchedule, TaskState
 from pomrl.science.learning import TrialRates
 from pomrl.science.mdp import Rewards, expected_rewards
@@ -135,16 +136,21 @@ def _by_trial(arrays: Sequence[np.ndarray]) -> np.ndarray:
 
 def plan(
     planner: Planner, inputs: Sequence[PlanningInput], R: Rewards
-) -> tuple[Int[np.ndarray, "M G *S"], Float[np.ndarray, "M G"]]:
+) -> tuple[Models, Int[np.ndarray, "M G *S"], Float[np.ndarray, "M G"]]:
     """Plan on the estimated models of several tasks (the line `Planning`).
 
     R has the rewards of the M models, ordered by task, run and trial.
 
     Returns:
-        Optimal policies of each model at G discount factors, and these discount factors.
+        The M models, their optimal policies at G discount factors, and these discount factors.
     """
-    P_hat = join([task.P_hat.reshape(-1, *task.P_hat.shape[2:]) for task in inputs])
+    P_hat = join_models(inputs)
     gamma = join([np.repeat(task.gamma, task.P_hat.shape[1], axis=0) for task in inputs])
     R = expected_rewards(R, P_hat)
     make_read_only(P_hat, R)
-    return planner.plan(P_hat, R, gamma), gamma
+    return P_hat, planner.plan(P_hat, R, gamma), gamma
+
+
+def join_models(inputs: Sequence[PlanningInput]) -> Models:
+    """Return the estimated models of several tasks, ordered by task, run and trial."""
+    return join([task.P_hat.reshape(-1, *task.P_hat.shape[2:]) for task in inputs])

@@ -23,14 +23,22 @@ STACK_BYTES = 4 * 2**20
 
 
 class DrawnTask(NamedTuple):
-    """A task in all runs: models P_t, rewards and batches."""
+    """The data of a task in all runs."""
 
-    P: Models
-    R: Rewards
     R_hat: Rewards
     """Rewards to plan with, for each of n K trials."""
     batches: Batches | Exploration
     truth: Truth
+
+
+class DrawnStack(NamedTuple):
+    """Consecutive tasks in all runs; models and rewards are ordered by task and run."""
+
+    tasks: list[DrawnTask]
+    P: Models
+    R: Rewards
+    R_hat: Rewards
+    """Rewards to plan with, ordered by task, run and trial."""
 
 
 class _Setting(NamedTuple):
@@ -64,7 +72,7 @@ def tasks_at_a_time(problem: Problem, runs: int) -> int:
     return int(np.clip(STACK_BYTES // (runs * problem.bytes_of_model * problem.copies), 1, problem.T))
 
 
-def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list[DrawnTask]]:
+def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[DrawnStack]:
     """Draw the tasks of all runs in order, in stacks of at most `at_a_time`."""
     task_streams, batch_streams, meta_streams, reward_streams = (
         GeneratorsOfRuns(problem.seed, runs, stream)
@@ -86,7 +94,8 @@ def draw(problem: Problem, runs: Sequence[int], at_a_time: int) -> Iterator[list
             batches = map(Batches, batches_of_memories, meta)
         make_read_only(P, R)
         truths = (setting.truth for setting in stack)
-        yield [DrawnTask(*fields) for fields in zip(P, R, R_hat, batches, truths, strict=True)]
+        tasks = [DrawnTask(*fields) for fields in zip(R_hat, batches, truths, strict=True)]
+        yield DrawnStack(tasks, *(array.reshape(-1, *array.shape[2:]) for array in (P, R, R_hat)))
 
 
 def _rewards(

@@ -13,9 +13,10 @@ import numpy as np
 from pomrl.base import make_read_only
 from pomrl.science import validation
 from pomrl.science.agents.agent import CertaintyEquivalence, Decision, TaskData
-from pomrl.science.algorithm import Learner, PlanningInput, plan, process_task
+from pomrl.science.algorithm import Learner, PlanningInput, join_models, plan, process_task
 from pomrl.science.data import join
 from pomrl.science.drawn_tasks import DrawnTask, draw, tasks_at_a_time
+from pomrl.science.estimators.memory import Models
 from pomrl.science.exploration import believe
 from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.metrics.metric import MetricInput, PlanningLoss
@@ -35,19 +36,18 @@ def tables(problem: Problem, methods: Sequence[Method], runs: Sequence[int]) -> 
     results: list[list[Columns]] = [[] for _ in methods]
     base_methods = _strip_metrics(methods)  # to plan once for all metrics
     loops = [_Loop(problem, base_method, runs) for base_method in base_methods]
-    for tasks in draw(problem, runs, tasks_at_a_time(problem, len(runs))):
-        P, R, R_hat = (join([getattr(task, name) for task in tasks]) for name in ("P", "R", "R_hat"))
+    for tasks, P, R, R_hat in draw(problem, runs, tasks_at_a_time(problem, len(runs))):
         R = np.ascontiguousarray(expected_rewards(R, P))
         V_star = problem.criterion.optimal_value(P, R)
         make_read_only(P, R, V_star)
         for base_method, loop in zip(base_methods, loops, strict=True):
-            inputs, decision = loop.process(tasks, R_hat)
-            stack = _stack(problem, P, R, V_star, inputs, decision)
+            inputs, P_hat, decision = loop.process(tasks, R_hat)
+            stack = _stack(problem, P, R, V_star, inputs, P_hat, decision)
             columns = evaluate(stack)
             for method, result in zip(methods, results, strict=True):
                 if replace(method, metric=PlanningLoss()) == base_method:
                     result.append(columns | _measure(method, stack, R_hat, inputs))
-            del inputs, decision, stack  # frees memory before the next method plans
+            del inputs, P_hat, decision, stack  # frees memory before the next method plans
     return [tabulate(result, runs, problem.T) for result in results]
 
 
@@ -65,11 +65,11 @@ def _stack(
     R: np.ndarray,
     V_star: np.ndarray,
     inputs: Sequence[PlanningInput],
+    P_hat: Models,
     decision: Decision,
 ) -> PlannedStack:
     N, K = len(P), problem.trials
-    policy, gamma = (array.reshape(N, K, *array.shape[1:]) for array in decision)
-    P_hat = join([task.P_hat for task in inputs]).reshape(N, K, *P.shape[1:])
+    P_hat, policy, gamma = (array.reshape(N, K, *array.shape[1:]) for array in (P_hat, *decision))
     alpha, sigma = (np.concatenate([getattr(task, name) for task in inputs]) for name in ("alpha", "sigma"))
     return PlannedStack(
         problem.criterion, P, R, V_star, P_hat, policy, gamma, alpha.reshape(N, -1), sigma.reshape(N, -1)
@@ -106,8 +106,8 @@ class _Loop:
     def has_agent(self) -> bool:
         return type(self.method.agent) is not CertaintyEquivalence
 
-    def process(self, tasks: Sequence[DrawnTask], R_hat: Rewards) -> tuple[list[PlanningInput], Decision]:
-        """Learn from the next tasks; return the planning inputs, and the policies for their M models.
+    def process(self, tasks: Sequence[DrawnTask], R_hat: Rewards) -> tuple[list[PlanningInput], Models, Decision]:
+        """Learn from the next tasks; return the planning inputs, their M models, and the policies.
 
         R_hat is [M, S, A] or [M, S, A, S].
         """
@@ -123,9 +123,10 @@ class _Loop:
             if self.has_agent:
                 decisions.append(self._act(task, learner, planning_input))
         if not decisions:
-            return inputs, Decision(*plan(method.planner, inputs, R_hat))
+            P_hat, policy, gamma = plan(method.planner, inputs, R_hat)
+            return inputs, P_hat, Decision(policy, gamma)
         policies, gammas = zip(*decisions, strict=True)
-        return inputs, Decision(join(policies), join(gammas))
+        return inputs, join_models(inputs), Decision(join(policies), join(gammas))
 
     def _act(self, task: DrawnTask, learner: Learner, planning_input: PlanningInput) -> Decision:
         agent, P_hat, gamma = self.method.agent, planning_input.P_hat, planning_input.gamma
