@@ -6,7 +6,8 @@ They stand for Vale, whose packages fetch the program from a code host at instal
 import ast
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from functools import cache
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,8 +77,9 @@ def document(path: Path) -> Iterator[Passage]:
 
 def module(path: Path) -> Iterator[Passage]:
     """Yield the paragraphs of the docstrings of a module, those of attributes, and the messages."""
+    name_of_file = path.relative_to(ROOT).as_posix()
     for node in ast.walk(ast.parse(path.read_text())):
-        place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}"
+        place = f"{name_of_file}:{getattr(node, 'lineno', 1)}"
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             for line, paragraph in paragraphs(ast.get_docstring(node) or "", SECTIONS):
                 yield Passage(place, plain(paragraph), is_first_line=line == 1 and not is_published(node))
@@ -108,14 +110,11 @@ def message(node: ast.expr) -> str:
     return "".join(str(piece.value) if isinstance(piece, ast.Constant) else CODE_SPAN for piece in pieces)
 
 
-TEXTS = [
-    *(passage for path in DOCUMENTS for passage in document(path)),
-    *(
-        passage
-        for path in sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("packages/*/src/**/*.py")])
-        for passage in module(path)
-    ),
-]
+@cache
+def texts() -> list[Passage]:
+    """Return the passages of all documents and modules."""
+    modules = sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("packages/*/src/**/*.py")])
+    return [*chain.from_iterable(map(document, DOCUMENTS)), *chain.from_iterable(map(module, modules))]
 
 
 def long_sentences(passage: Passage) -> list[str]:
@@ -145,5 +144,5 @@ RULES: dict[str, Callable[[Passage], list[str]]] = {
 @pytest.mark.parametrize("rule", RULES)
 def test_prose_is_plain(rule: str) -> None:
     check = RULES[rule]
-    places = [f"{passage.place}: {' '.join(text.split())}" for passage in TEXTS for text in check(passage)]
+    places = [f"{passage.place}: {' '.join(text.split())}" for passage in texts() for text in check(passage)]
     assert not places, "\n".join([rule, *places])
