@@ -22,6 +22,7 @@ from pomrl.contracts import check_component as check_component
 from pomrl.science.agents.agent import Agent as Agent
 from pomrl.science.agents.agent import Decision as Decision
 from pomrl.science.agents.agent import TaskData as TaskData
+from pomrl.science.component_output import ComponentError as ComponentError
 from pomrl.science.data import Batch as Batch
 from pomrl.science.data import Counts as Counts
 from pomrl.science.data import Data as Data
@@ -59,4 +60,3 @@ from pomrl.science.tasks.distribution import TaskFamily as TaskFamily
 from pomrl.science.tasks.distribution import Tasks as Tasks
 from pomrl.science.tasks.random_chains import RandomChains as RandomChains
 from pomrl.science.tasks.streams import TaskStream as TaskStream
-from pomrl.science.validation import ComponentError as ComponentError

@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 
 from pomrl.base import Component, make_read_only
-from pomrl.science import validation
 from pomrl.science.agents.agent import Agent
 from pomrl.science.algorithm import pomrl
+from pomrl.science.component_output import ComponentError, check_gammas
 from pomrl.science.data import Batch, Batches, Data
+from pomrl.science.drawn_tasks import draw_batch
 from pomrl.science.estimators.estimator import Estimator, Truth
-from pomrl.science.experiment import tables
+from pomrl.science.experiment import measure, tables
 from pomrl.science.gamma_schedules import Fixed, GammaSchedule, TaskState
 from pomrl.science.mdp import Criterion, policy_value, random_chain_mdp
 from pomrl.science.meta_batches import MetaBatch
@@ -28,6 +29,7 @@ from pomrl.science.solvers.input_checks import check_models
 from pomrl.science.tasks.distribution import MeanModel, TaskDistribution
 from pomrl.science.tasks.random_chains import Dirichlet, RandomChains
 from pomrl.science.tasks.streams import TaskStream
+from pomrl.science.validation import check_experiment
 from pomrl.small_experiments import (
     RUNS,
     SMALL_METHOD,
@@ -69,7 +71,7 @@ def check_component(component: Component) -> None:
             reason, *own = error.args if type(error) is ValueError else [error]
             failure = f"{type(component).__qualname__} fails the check that {statement}"
             reason = " ".join(str(reason).split()) or type(error).__name__
-            raise validation.ComponentError(f"{failure}: {reason}. Remedy: {[*own, remedy][0]}") from error
+            raise ComponentError(f"{failure}: {reason}. Remedy: {[*own, remedy][0]}") from error
 
 
 def _require(holds: Any, reason: str, *remedy: str) -> None:
@@ -79,7 +81,7 @@ def _require(holds: Any, reason: str, *remedy: str) -> None:
 
 def _check_experiments(component: Any) -> None:
     for problem, method in experiments_with(component):
-        validation.check_experiment(problem, method, range(RUNS))
+        check_experiment(problem, method, range(RUNS))
         (table,) = tables(problem, [method], range(RUNS))
         gammas = 1 if method.agent.chooses_gamma else method.gamma_schedule.gammas_per_task
         rows = RUNS * problem.T * gammas
@@ -142,7 +144,7 @@ def _check_gammas(schedule: GammaSchedule) -> None:
     make_read_only(alpha, sigma)
     for t in (1, 2, 15, 1000):
         state = TaskState(t=t, m=5, S=10, A=2, gamma_eval=gamma_eval, alpha=alpha, deviation=sigma)
-        validation.check_gammas(schedule, schedule.select(state), state)
+        check_gammas(schedule, schedule.select(state), state)
 
 
 def _check_policies(planner: Planner) -> None:
@@ -285,7 +287,7 @@ def _check_draws(data: Data) -> None:
     P, m, batches = rng.dirichlet(np.ones(4), (3, RUNS, 4, 2)), 4, 3
     P[..., 0, 0, 1:3], P[..., 1, 1, :] = 0.0, np.eye(4)[2]  # impossible and certain transitions
     P /= P.sum(-1, keepdims=True)
-    counts = validation.draw_batch(data, rngs_of_runs(), P, m, batches).counts
+    counts = draw_batch(data, rngs_of_runs(), P, m, batches).counts
     _require((counts.sum(2)[P == 0] == 0).all(), "a drawn transition has probability 0")
     _require(counts.sum(-1).max() <= data.most_visits(m), "a pair has more transitions than most_visits")
     rngs = rngs_of_runs()
@@ -314,7 +316,7 @@ def _check_metric(metric: Metric) -> None:
     policy[:, 1] = rng.integers(0, 2, (3, 4))  # not from a planner
     make_read_only(P, R, P_hat, counts, policy, gamma)
     arrays = P, R, P_hat, R, counts, policy, gamma, criterion.optimal_value(P, R)
-    stacked = validation.measure(metric, MetricInput(*arrays, criterion=criterion))
+    stacked = measure(metric, MetricInput(*arrays, criterion=criterion))
     for i in range(3):
         single = metric.measure(MetricInput(*(array[[i]] for array in arrays), criterion=criterion))
         _require(

@@ -12,9 +12,9 @@ from pomrl.configuration.settings import class_name
 from pomrl.contracts import KEEPS_STATE, MIXES_RUNS
 from pomrl.execution.local import one_thread
 from pomrl.running.plan import foreign_components
+from pomrl.science.component_output import ComponentError
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem
-from pomrl.science.validation import ComponentError
 from pomrl.store.code_digest import is_of_session
 
 if TYPE_CHECKING:  # slow to import

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.base import make_read_only
-from pomrl.science import learning, validation
+from pomrl.science import component_output, learning
 from pomrl.science.data import Batches, join
 from pomrl.science.estimators.estimator import Estimate, Estimator, Truth
 from pomrl.science.estimators.memory import Models
@@ -102,7 +102,7 @@ def process_task(
     sigma = estimate.deviation
     task_state = TaskState(t, m, S, A, gamma_eval, alpha.mean((1, 2, 3)), sigma.max((1, 2)))
     gamma = gamma_schedule.select(task_state)  # gamma-Selection-Procedure, given t instead of T
-    validation.check_gammas(gamma_schedule, gamma, task_state)
+    component_output.check_gammas(gamma_schedule, gamma, task_state)
     return memory, PlanningInput(t, P_hat, gamma, task_state.alpha, task_state.deviation, batches)
 
 
@@ -118,12 +118,12 @@ def estimate_task(learner: Learner, batches: Batches) -> tuple[Any, Estimate, Tr
     estimator, t, memory, truth = learner
     next_memory = estimator.learn(memory, batches.meta)  # P_hat_o,t+1 (Eq. 5), and sigma_hat_t+1 in Algorithm 2
     estimate = estimator.assess(t, batches.meta, memory, next_memory, truth)  # h_t, alpha_t (Sec. 3.2) and sigma_t
-    validation.check_estimate(estimator, t, estimate, batches.meta)
+    component_output.check_estimate(estimator, t, estimate, batches.meta)
 
     batch, h, alpha = batches.own, estimate.h, estimate.alpha
     priors = [h(trial) for trial in batch.trials] if callable(h) else [h]
     mixing_rates = [alpha(N) for N in batch.numbers] if callable(alpha) else [alpha]
-    validation.check_trials(estimator, t, estimate, priors, mixing_rates, truth.P_o.shape)
+    component_output.check_trials(estimator, t, estimate, priors, mixing_rates, truth.P_o.shape)
     h, alpha = _by_trial(priors), _by_trial(np.broadcast_arrays(*mixing_rates))
     P_hat = learning.mix(alpha, h, batch.P_bar)  # solution of Eq. 4: alpha_t h_t + (1 - alpha_t) P_bar_t
     return next_memory, estimate, P_hat, alpha

@@ -6,22 +6,24 @@ All methods see the same tasks and batches. Only about `drawn_tasks.STACK_BYTES`
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from jaxtyping import Float
 
 from pomrl.base import make_read_only
-from pomrl.science import validation
-from pomrl.science.agents.agent import CertaintyEquivalence, Decision, TaskData
+from pomrl.science.agents.agent import Agent, CertaintyEquivalence, Decision, TaskData
 from pomrl.science.algorithm import Learner, PlanningInput, join_models, plan, process_task
+from pomrl.science.component_output import ComponentOutput
 from pomrl.science.data import join
 from pomrl.science.drawn_tasks import DrawnTask, draw, tasks_at_a_time
 from pomrl.science.estimators.memory import Models
 from pomrl.science.exploration import believe
 from pomrl.science.mdp import Rewards, expected_rewards
-from pomrl.science.metrics.metric import MetricInput, PlanningLoss
+from pomrl.science.metrics.metric import Metric, MetricInput, PlanningLoss
 from pomrl.science.problem import Method, Problem
 from pomrl.science.randomness import Stream, generator
+from pomrl.science.solvers import input_checks
 from pomrl.science.stored_columns import MEASURED, Columns, PlannedStack, evaluate, tabulate
 
 if TYPE_CHECKING:  # because it takes long to load
@@ -88,7 +90,7 @@ def _measure(method: Method, stack: PlannedStack, R_hat: Rewards, inputs: Sequen
     counts = join([metric_input.batches.own.counts for metric_input in inputs]).reshape(P.shape)
     make_read_only(P, R, P_hat, R_hat, counts, policy, gamma, V_star)
     metric_input = MetricInput(P, R, P_hat, R_hat, counts, policy, gamma, V_star, stack.criterion)
-    return {MEASURED: validation.measure(method.metric, metric_input).reshape(N, K, -1).mean(1)}
+    return {MEASURED: measure(method.metric, metric_input).reshape(N, K, -1).mean(1)}
 
 
 class _Loop:
@@ -137,7 +139,30 @@ class _Loop:
             TaskData(self.t, self.problem.criterion, batch, R[:, k], P_hat[:, k], gamma, *shared)
             for k, batch in enumerate(planning_input.batches.own.trials)
         ]
-        decisions = [validation.ask_agent(agent, trial, self.agent_memory) for trial in trials]
+        decisions = [ask_agent(agent, trial, self.agent_memory) for trial in trials]
         policy, gamma = (np.stack(arrays, axis=1) for arrays in zip(*decisions, strict=True))
         self.agent_memory = agent.learn(self.agent_memory, planning_input.batches.meta, trials[0].R)
         return Decision(policy.reshape(-1, *policy.shape[2:]), gamma.reshape(-1, gamma.shape[-1]))
+
+
+def ask_agent(agent: Agent[Any], task: TaskData, memory: Any) -> Decision:
+    """Return the checked decision of an agent."""
+    output = ComponentOutput(agent, "act", f" in task {task.t}")
+    if agent.discounts and task.gammas.max() == 1.0:
+        raise ValueError(f"{output.name} needs discount factors below 1, got 1; set gamma_eval below 1")
+    policy, gamma = agent.act(task, memory)
+    n, S, A = task.P_hat.shape[:3]
+    G = 1 if agent.chooses_gamma else task.gammas.shape[-1]
+    steps = policy.shape[2:-1] if task.criterion.horizon and np.ndim(policy) == 4 else ()
+    input_checks.check_policies(policy, (n, G, *steps, S), A, output.name)
+    output.check_array(gamma, (n, G), field="gamma")
+    output.check_range(gamma, 0.0, task.gamma_eval, "gamma")
+    return Decision(policy, gamma)
+
+
+def measure(metric: Metric, tasks: MetricInput) -> Float[np.ndarray, "M G"]:
+    """Return the checked numbers of a metric."""
+    values, output = metric.measure(tasks), ComponentOutput(metric, "measure")
+    output.check_array(values, tasks.gamma.shape)
+    output.check_finite(values)
+    return values

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from pomrl.science.algorithm import Learner, estimate_task
+from pomrl.science.component_output import check_mixing_rate
 from pomrl.science.data import Batch, Batches, Counts, TaskModels, Trajectories
 from pomrl.science.estimators.estimator import Belief
 from pomrl.science.estimators.memory import Models
@@ -19,7 +20,6 @@ from pomrl.science.mdp import Rewards, expected_rewards
 from pomrl.science.planners import PolicyIteration
 from pomrl.science.randomness import Generators
 from pomrl.science.sampling.reference import cumulative, next_states
-from pomrl.science.validation import check_mixing_rate
 
 MIN_PRIOR, MAX_PRIOR = 1.0, 1e6
 """Limits of a prior's weight in a belief, in transitions."""
