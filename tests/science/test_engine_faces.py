@@ -108,7 +108,7 @@ def sanitize(folder: Path) -> None:
     science = folder / "pomrl" / "science"
     flags = "-O1 -ffp-contract=off -Wno-psabi -shared -fPIC -fno-omit-frame-pointer"
     sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=all"
-    for source in (science / "solvers" / "_compiled.c", science / "sampling" / "_sampling.c"):
+    for source in science.glob("*/_*.c"):
         digest = hashlib.sha256((science / "_buffers.h").read_bytes() + source.read_bytes()).hexdigest()
         of_python = [f"-I{sysconfig.get_paths()['include']}", f'-DSOURCE_DIGEST="{digest}"']
         command = ["gcc", *flags.split(), *sanitizers.split(), *of_python, source, "-o", source.with_suffix(".abi3.so")]
