@@ -31,7 +31,12 @@ def extension(name: str) -> Extension:
     )
 
 
-EXTENSIONS = ("pomrl.science.solvers._compiled", "pomrl.science.sampling._sampling", "pomrl.science._learning")
+EXTENSIONS = (
+    "pomrl.science.solvers._compiled",
+    "pomrl.science.solvers._sparse",
+    "pomrl.science.sampling._sampling",
+    "pomrl.science._learning",
+)
 
 BESIDE = ("conf", "docs", "site")
 """What `pomrl.configuration.sources.beside_the_package` finds in the package once that is installed; the site only

@@ -2,17 +2,27 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array, diags_array, eye_array, vstack
+from scipy.sparse.linalg import spsolve
 from tests.support.sample_models import sparse_queue
 
 from pomrl.science.planners import PolicyIteration
-from pomrl.science.solvers import sparse
+from pomrl.science.solvers import compiled, sparse
+
+built = pytest.mark.skipif(not compiled.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
 
 WAYS: dict[str, dict[str, float]] = {
     "as it chooses itself": {},
-    "factorised": {"BICGSTAB_STATES": np.inf},
-    "BiCGSTAB": {"BICGSTAB_STATES": 0},
-    "BiCGSTAB in vain, then factorised": {"BICGSTAB_STATES": 0, "BICGSTAB_STEPS": 2, "BICGSTAB_STARTS": 1},
+    "in C, sorted often": {"MISPLACED_SHARE": 0.0},
+    "in C in vain, then factorised": {"BICGSTAB_STEPS": 2, "BICGSTAB_STARTS": 1},
+    "factorised": {"MAX_ENTRIES": 0, "BICGSTAB_STATES": np.inf},
+    "BiCGSTAB": {"MAX_ENTRIES": 0, "BICGSTAB_STATES": 0},
+    "BiCGSTAB in vain, then factorised": {
+        "MAX_ENTRIES": 0,
+        "BICGSTAB_STATES": 0,
+        "BICGSTAB_STEPS": 2,
+        "BICGSTAB_STARTS": 1,
+    },
 }
 
 
@@ -118,8 +128,86 @@ def test_no_action_is_better_up_to_discount_factors_near_one(kind: str) -> None:
         assert (1.0 - gamma) * np.abs(values - V).max() <= max(1e-12 * scale, rounding)
 
 
+def with_both_signs(rows: csr_array, R: np.ndarray) -> tuple[csr_array, np.ndarray]:
+    return rows, R - R.mean()
+
+
+LARGE_MODELS = {
+    "random graph": lambda: random_graph(2500, 4, 8),
+    "random graph with losses": lambda: with_both_signs(*random_graph(2500, 4, 8)),
+    "grid with a goal": lambda: grid(40, goal=True),
+    "grid with costs until a goal": lambda: (grid(40, goal=True)[0], grid(40, goal=True)[1] - 1.0),
+    "grid with losses": lambda: with_both_signs(*grid(40, goal=False)),
+    "queue": lambda: queue(2500),
+}
+
+
+@built
+@pytest.mark.parametrize("kind", LARGE_MODELS)
+def test_the_engine_plans_with_the_values_of_a_direct_solver(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, R = LARGE_MODELS[kind]()
+    gammas, states = np.array([0.0, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999]), np.arange(len(R))
+    policies, values = sparse.plan(rows, R, gammas)
+    monkeypatch.setattr(compiled, "is_built", lambda: False)
+    reference = sparse.plan(rows, R, gammas)[1]
+    for g, gamma in enumerate(gammas.tolist()):
+        chain = eye_array(len(R)) - gamma * rows[policies[g].astype(int) * len(R) + states]
+        V = spsolve(chain.tocsc(), R[states, policies[g]])
+        scale = max(1.0, np.abs(R).max() / (1.0 - gamma))
+        np.testing.assert_allclose(values[g], V, rtol=0, atol=1e-11 * scale)
+        np.testing.assert_allclose(values[g], reference[g], rtol=0, atol=1e-11 * scale)
+
+
+@built
+@pytest.mark.parametrize("kind", ["random graph", "grid with a goal", "grid with losses"])
+def test_the_engine_keeps_actions_that_stay_as_good(kind: str) -> None:
+    """The second half of the actions are copies of the first half, so that all are tied."""
+    rows, R = LARGE_MODELS[kind]()
+    gammas = np.array([0.9, 0.95, 0.99])
+    twice, both = csr_array(vstack([rows, rows])), np.concatenate([R, R], 1)
+    policies = sparse.plan(twice, both, gammas)[0]
+    originals = policies % R.shape[1]
+    np.testing.assert_array_equal(
+        policies[1:][originals[1:] == originals[:-1]], policies[:-1][originals[1:] == originals[:-1]]
+    )
+
+
+@built
+def test_scaled_rewards_have_scaled_values(way: str) -> None:
+    rows, R = grid(18, goal=False)
+    gammas = np.array([0.5, 0.95])
+    policies, values = sparse.plan(rows, R, gammas)
+    for exponent in (-400, -60, 60):
+        scaled = sparse.plan(rows, np.ldexp(R, exponent), gammas)
+        np.testing.assert_array_equal(scaled[0], policies)
+        np.testing.assert_array_equal(scaled[1], np.ldexp(values, exponent))
+
+
+@built
+def test_buffers_that_are_no_model_are_refused() -> None:
+    S, A = 3, 2
+    first, following, P = np.arange(S * A + 1, dtype=np.int32), np.zeros(S * A, np.int32), np.ones(S * A)
+    right = first, following, P, np.zeros((S, A)), np.zeros(S), np.zeros(S, np.int16)
+    numbers = S, A, 0.5, 1e-9, 0.1, 0.0, 0.0, 10, 2, 1, 1, 100
+    compiled._sparse.improve(*right, *numbers)  # type: ignore[union-attr]
+    wrong = [
+        (0, first[:-1].copy(), ValueError, "first must have 7 items, got 6"),
+        (0, first[::-1].copy(), IndexError, "out of range"),
+        (1, following - 1, IndexError, "out of range"),
+        (1, following + S, IndexError, "out of range"),
+        (1, following.astype(np.int64), ValueError, "next must have items of a format"),
+        (2, P[:-1].copy(), ValueError, "P must have 6 items, got 5"),
+        (3, np.zeros(5), ValueError, "R must have 6 items, got 5"),
+        (5, np.full(S, A, np.int16), IndexError, "out of range"),
+    ]
+    for position, array, error, message in wrong:
+        buffers = [array if i == position else buffer for i, buffer in enumerate(right)]
+        with pytest.raises(error, match=message):
+            compiled._sparse.improve(*buffers, *numbers)  # type: ignore[union-attr]
+
+
 def test_planning_that_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparse, "MAX_EVALUATIONS", 1)
+    monkeypatch.setattr(sparse, "MAX_EVALUATIONS", 0)
     rows, R = grid(40, goal=False)
-    with pytest.raises(ArithmeticError, match=r"gamma = 0\.999: policy iteration did not converge in 1 evaluations"):
+    with pytest.raises(ArithmeticError, match=r"gamma = 0\.999: policy iteration did not converge in 0 evaluations"):
         sparse.plan(rows, R, np.array([0.999]))

@@ -84,7 +84,7 @@ class Model:
         if isinstance(P, np.ndarray):
             policies, values = (stack[0] for stack in _plans(P[None], R[None], grid))
         else:
-            policies, values = _sparse_plan(large.by_action(P, len(self.actions)), R, grid)
+            policies, values = large.plan(large.by_action(P, len(self.actions)), R, grid)
         policies = stand_in[np.arange(len(stand_in)), policies]
         return Plan(factors, policies[position], values[position], self.states, self.actions)
 
@@ -409,26 +409,6 @@ def _ends(P: ModelStack, R: RewardStack, policy: Int[np.ndarray, "M S"]) -> Bool
     while before != (before := int(ends.sum())):
         ends = ends | ((P_pi * ends[:, None]).sum(-1) > 0.0)
     return ends
-
-
-def _sparse_plan(
-    rows: sparse.csr_array, R: Float[np.ndarray, "S A"], gammas: Float[np.ndarray, " G"]
-) -> tuple[Int[np.ndarray, "G S"], Float[np.ndarray, "G S"]]:
-    """Plan with rows a S + s; keep equally good actions along the discount factors."""
-    policies, solved = large.plan_and_evaluate(rows, R, gammas)
-    values, sides, states = solved[0].copy(), action_ties.signed_and_absolute(R), np.arange(len(R))
-    for g in range(1, len(gammas)):
-        previous = policies[g - 1].astype(np.intp)
-        if not (differs := previous != policies[g]).any():
-            continue
-        V = solved[:, g]
-        following = (rows[previous * len(R) + states] @ V.T).T
-        Q = sides[:, states, previous] + gammas[g] * following
-        tied = differs & (action_ties.excess(V[..., None], Q[..., None])[:, 0] <= 0.0)
-        policies[g] = np.where(tied, previous, policies[g])
-        if tied.any():
-            values[g] = large.policy_values(rows, R, policies[g : g + 1], float(gammas[g]))[0]
-    return policies, values
 
 
 def _are_tied(

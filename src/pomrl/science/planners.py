@@ -154,7 +154,7 @@ def _plan_large_model(
     if _is_eliminated(P):
         return _eliminate(P, R, gammas)[0]
     if sparse.is_sparse(P):
-        return sparse.plan(sparse.sparse_rows(P), R, gammas)[0]
+        return sparse.plan_and_evaluate(sparse.sparse_rows(P), R, gammas)[0]
     return _plan_by_sweeps(P, R, gammas)[0]
 
 

@@ -1,8 +1,11 @@
-"""The compiled engine (`_compiled.c`): planning and evaluation of small models.
+"""The compiled engine: planning and evaluation of small models (`_compiled.c`), and of sparse ones (`_sparse.c`).
 
-Results are bit-identical to `policy_stacks.PolicyStack` and `evaluation.eliminate`, ten times as fast. The engine also
-plans large models with narrow rows. It is built at installation if there is a C compiler.
+Results of small models are bit-identical to `policy_stacks.PolicyStack` and `evaluation.eliminate`, ten times as fast.
+The engine also plans large models with narrow rows. It is built at installation if there is a C compiler.
 """
+
+# SciPy's sparse matrices come without types.
+# pyright: reportMissingTypeStubs=false
 
 import hashlib
 from functools import cache
@@ -11,6 +14,7 @@ from types import ModuleType
 
 import numpy as np
 from jaxtyping import Float, Int, Int16
+from scipy.sparse import csr_array
 
 from pomrl.science.solvers import GammaGrid, ModelStack, RewardStack, action_ties, input_checks
 
@@ -26,21 +30,24 @@ def is_built_from(module: ModuleType | None, source: Path) -> bool:
 
 
 try:
-    from pomrl.science.solvers import _compiled
+    from pomrl.science.solvers import _compiled, _sparse
 except ImportError:  # there was no compiler when the package was installed
-    _compiled = None
+    _compiled = _sparse = None
 
 
 @cache
 def is_built() -> bool:
     """Return whether the engine was built from the present source."""
-    return is_built_from(_compiled, Path(__file__).with_name("_compiled.c"))
+    return all(
+        is_built_from(module, Path(__file__).with_name(source))
+        for module, source in ((_compiled, "_compiled.c"), (_sparse, "_sparse.c"))
+    )
 
 
-def _built():  # without annotation, so that pyright takes the type from `_compiled.pyi`
-    if _compiled is None:
+def _built():  # without annotation, so that pyright takes the types from `_compiled.pyi` and `_sparse.pyi`
+    if _compiled is None or _sparse is None:
         raise RuntimeError("the compiled engine was not built; install the package again with a C compiler")
-    return _compiled
+    return _compiled, _sparse
 
 
 def plan(
@@ -69,7 +76,7 @@ def _plan(
     policies = np.empty((M, G, S), np.int16)
     P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     sides = 1 + action_ties.have_both_signs(R)
-    stuck_model = _built().plan(P, R, gammas, policies, values, M, S, A, G, sides, rounding, patience)
+    stuck_model = _built()[0].plan(P, R, gammas, policies, values, M, S, A, G, sides, rounding, patience)
     if stuck_model >= 0:
         raise ArithmeticError(
             f"model {stuck_model}: policy iteration did not converge in {patience} steps at one gamma"
@@ -97,5 +104,26 @@ def evaluate_policies(
     P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     models, policies = np.require(models, np.int64, ["C", "A"]), np.require(policies, np.int16, ["C", "A"])
     (k, S), A = policies.shape, R.shape[2]
-    _built().evaluate(P, R, models, policies, gammas, V, k, S, A)
+    _built()[0].evaluate(P, R, models, policies, gammas, V, k, S, A)
     return V
+
+
+FAILED, UNSORTED = 0, 2
+"""Results of `improve_sparse`: an evaluation did not converge; states should be sorted before the next call."""
+
+
+def improve_sparse(
+    rows: csr_array,
+    R: Float[np.ndarray, "S A"],
+    V: Float[np.ndarray, " S"],
+    policy: Int16[np.ndarray, " S"],
+    gamma: float,
+    *limits: float,
+) -> int:
+    """Improve and evaluate a policy in place.
+
+    Row s A + a is pair (s, a). `limits` are the arguments of `_sparse.improve` with these names, in this order: share,
+    reduction, rounding, noise, steps, starts, sweeps, rounds, misplaced.
+    """
+    entries = rows.indptr.astype(np.int32, copy=False), rows.indices.astype(np.int32, copy=False), rows.data
+    return _built()[1].improve(*entries, R, V, policy, *R.shape, gamma, *limits)
