@@ -127,8 +127,9 @@ def panel_test(sweeps: StoredSweeps, panel: Panel) -> pd.DataFrame:
 
     It has one row, or none without digitised points or at least two runs.
     """
-    pairs = [(one.rows(sweeps), one.notebook_points()) for one in panel.series if isinstance(one, AuthorsSeries)]
-    pairs = [(rows, notebook) for rows, notebook in pairs if len(notebook) and rows["run"].nunique() > 1]
+    digitised = [one for one in panel.series if isinstance(one, AuthorsSeries) and one.cells]
+    pairs = [(one.rows(sweeps), one.notebook_points()) for one in digitised]
+    pairs = [(rows, notebook) for rows, notebook in pairs if rows["run"].nunique() > 1]
     if not pairs:
         return pd.DataFrame(columns=COLUMNS)
     losses = pd.concat([_losses_at(rows, notebook, panel.x) for rows, notebook in pairs], axis=1, join="inner")
@@ -152,8 +153,8 @@ def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: PointCo
     Each digitised point has a row with its reading error as interval, and a row with its z. Values in `CONTRADICTED`
     follow.
     """
-    notebook, rows = series.notebook_points(), series.rows(sweeps)
-    if notebook.empty or rows.empty:
+    notebook = series.notebook_points()
+    if notebook.empty or (rows := series.rows(sweeps)).empty:
         return pd.DataFrame(columns=COLUMNS)
     compared = compare(rows, notebook, x)
     value, error = compared["value"], compared["reading_error"]
