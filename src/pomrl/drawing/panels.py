@@ -215,13 +215,26 @@ def finish(
     """
     annotate(figure, data, series, sweeps or {})
     _dash(figure)
+    _fix_titles(ax for ax in figure.axes if not _may_move(ax))
     # Otherwise every new layout would move the panels by a rounding error and change the bytes of the next file.
     if layout := figure.get_layout_engine():
         layout.execute(figure)
     figure.set_layout_engine("none")
-    for ax in figure.axes:  # the layout has placed the titles; without this, each file would place them again
-        setattr(ax, "_autotitlepos", False)  # noqa: B010 (type checkers refuse a private attribute)
+    _fix_titles(figure.axes)
     return Drawing(figure, data)
+
+
+def _fix_titles(axes: Iterable[Axes]) -> None:
+    """Keep titles at their places, because placing them again for each layout and file takes long."""
+    for ax in axes:
+        setattr(ax, "_autotitlepos", False)  # noqa: B010 (type checkers refuse a private attribute)
+
+
+def _may_move(ax: Axes) -> bool:
+    """Return whether something above a panel may move its title, such as an offset 1e-5."""
+    ax.get_yticklabels()  # computes the offset
+    has_top_axis = ax.xaxis.get_tick_params()["labeltop"] or ax.xaxis.get_label_position() == "top"
+    return bool(ax.yaxis.get_major_formatter().get_offset() or ax.child_axes or has_top_axis)
 
 
 def _dash(figure: Figure) -> None:
