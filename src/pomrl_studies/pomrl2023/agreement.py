@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -117,9 +117,14 @@ def joint_test(
     scale = np.sqrt(covariance.diagonal())
     weights = np.linalg.eigvalsh(covariance / np.outer(scale, scale)).clip(0.0)
     statistic = (((values - losses.mean(0)) / scale) ** 2).sum()
-    null = np.random.default_rng(0).chisquare(1.0, (NULL_DRAWS, k)) @ weights
+    null = _null_draws(k) @ weights
     p_value = (1 + (null >= statistic).sum()) / (1 + NULL_DRAWS)
     return JointTest(float(weights.sum() ** 2 / (weights**2).sum()), float(p_value))
+
+
+@lru_cache(maxsize=4)  # the versions of a figure test equally many points
+def _null_draws(k: int) -> Float[np.ndarray, "draws k"]:
+    return np.random.default_rng(0).chisquare(1.0, (NULL_DRAWS, k))
 
 
 def panel_test(sweeps: StoredSweeps, panel: Panel) -> pd.DataFrame:
