@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from tests.support.checks import assert_drawn, average_of_first, choose, outlines, running_average
 from tests.support.synthetic import AXES, BATCHES, ESTIMATORS, FOUR, SCHEDULES, SIGMAS
 
-from pomrl.drawing.panels import draw_curves
+from pomrl.drawing.panels import draw_curves, finish, row_of_panels
+from pomrl.drawing.series import at_largest_gamma
 from pomrl.drawing.style import Look, look
 from pomrl.results.intervals import Kind, band, best_gamma, best_gamma_band
 
@@ -155,3 +157,20 @@ def test_a_series_without_values_has_no_line() -> None:
     ax = Figure().subplots()
     draw_curves(ax, points, [Look("a", "red"), Look("b", "blue")])
     assert [np.asarray(line.get_ydata()).tolist() for line in ax.lines] == [[0.5, 0.4]]
+
+
+def test_a_title_is_above_the_offset_of_small_losses() -> None:
+    figure, (ax,) = row_of_panels(1, 3.0, 2.0)
+    ax.plot([0.0, 1.0], [1e-7, 2e-7])
+    ax.set_title("A title", loc="left")
+    finish(figure, pd.DataFrame())
+    figure.draw_without_rendering()
+    (title,) = figure.findobj(lambda artist: isinstance(artist, Text) and artist.get_text() == "A title")
+    assert title.get_window_extent().y0 >= ax.yaxis.get_offset_text().get_window_extent().y1
+
+
+def test_the_largest_gamma_of_each_task_in_any_order() -> None:
+    index = pd.MultiIndex.from_product([(0, 1), (1, 2), (0.5, 0.9, 0.99)], names=["run", "task", "gamma"])
+    rows = index.to_frame(index=False).drop(index=[5, 7])  # task 2 of run 0 ends at 0.9
+    for ordered in (rows, rows.sort_values("gamma"), rows.iloc[:0]):
+        assert set(at_largest_gamma(ordered).index) == {2, 4, 8, 11}.intersection(ordered.index)

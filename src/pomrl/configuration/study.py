@@ -129,7 +129,17 @@ class Study:
                 raise ConfigError(f"{self.argument}: {reader}: {str(error).partition(': ')[2]}") from error
 
     def settings(self, name: str, variant: Variant | None = None) -> list[Setting]:
-        """Return a sweep's experiments under a variant; ConfigError if composition fails."""
+        """Return a sweep's experiments under a variant, composed once; ConfigError if composition fails."""
+        key = name, id(variant)
+        if key not in self._composed:
+            self._composed[key] = variant, self._compose(name, variant)  # the id is unique while the variant lives
+        return self._composed[key][1]
+
+    @cached_property
+    def _composed(self) -> dict[tuple[str, int], tuple[Variant | None, list[Setting]]]:
+        return {}
+
+    def _compose(self, name: str, variant: Variant | None) -> list[Setting]:
         self.register()
         axes = variant.sweeps.get(name) if variant and variant.sweeps else None
         try:

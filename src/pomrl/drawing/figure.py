@@ -135,6 +135,8 @@ def figures_of(study: Study) -> list[Figure]:
     Raises:
         ConfigError: A module cannot be imported, a figure has no docstring or an unknown sweep, or two share a name.
     """
+    if "figures" in vars(study):
+        return vars(study)["figures"]
     figures: dict[str, Figure] = {}
     for module in study.modules("figures"):
         for figure in _find_figures(module):
@@ -147,7 +149,8 @@ def figures_of(study: Study) -> list[Figure]:
                 raise ConfigError(f"{study.argument}: two figures are named {figure.name}; rename the one in {place}")
             study.check_sweeps(figure.sweeps, f"figure {figure.name}")
             figures[figure.name] = figure
-    return sorted(figures.values(), key=_sort_key)
+    vars(study)["figures"] = sorted(figures.values(), key=_sort_key)
+    return vars(study)["figures"]
 
 
 def _find_figures(module: ModuleType) -> Iterator[Figure]:

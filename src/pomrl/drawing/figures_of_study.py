@@ -36,6 +36,9 @@ from pomrl.store import StoreError
 MIN_PARALLEL_VERSIONS = 5
 """The smallest number of versions drawn in parallel. For fewer, starting processes takes longer than drawing."""
 
+JOBS_PER_WORKER = 4
+"""The number of jobs for each worker; with more, a sweep is composed in several jobs, and with fewer, workers wait."""
+
 FOLDER = "figures"
 """The folder of figures in the outputs of a study, with a subfolder for each variant."""
 
@@ -122,15 +125,23 @@ def file_stem(study: Study, name: str) -> str:
 
 def draw(selections: Sequence[Selection]) -> Iterator[DrawnFigure]:
     """Draw figures in parallel; selections must not share files."""
-    single_figures = list(chain.from_iterable(map(_split_by_figure, selections)))
-    is_parallel = sum(len(selection.names) for selection in single_figures) >= MIN_PARALLEL_VERSIONS
-    workers = min(cpu_count(), len(single_figures)) if is_parallel else 1
-    return chain.from_iterable(processes(workers)(delayed(_draw_versions)(selection) for selection in single_figures))
+    figures = list(chain.from_iterable(map(_split_by_figure, selections)))
+    is_parallel = sum(len(selection.names) for selection in figures) >= MIN_PARALLEL_VERSIONS
+    workers = min(cpu_count(), len(figures)) if is_parallel else 1
+    if workers > 1:  # a job with several figures of a sweep composes it once
+        figures.sort(key=lambda selection: find_figure(selection.study, selection.names[0]).sweeps)
+    size = max(1, len(figures) // (workers * JOBS_PER_WORKER)) if workers > 1 else 1
+    jobs = (figures[first : first + size] for first in range(0, len(figures), size))
+    return chain.from_iterable(processes(workers)(delayed(_draw_figures)(job) for job in jobs))
 
 
 def _split_by_figure(selection: Selection) -> list[Selection]:
     groups = groupby(selection.names, lambda name: find_figure(selection.study, name).name)
     return [replace(selection, names=[*names]) for _, names in groups]
+
+
+def _draw_figures(selections: Sequence[Selection]) -> list[DrawnFigure]:
+    return [drawn for selection in selections for drawn in _draw_versions(selection)]
 
 
 def _draw_versions(selection: Selection) -> list[DrawnFigure]:
@@ -162,13 +173,14 @@ def load_sweeps(selection: Selection, name: str, cache: SweepCache | None = None
     """
     figure, cache = find_figure(selection.study, name), {} if cache is None else cache
     experiments = shown_settings(figure, selection)
-    shared = shared_runs(chain.from_iterable(experiments.values()))
+    shared = {sweep: shared_runs(settings) for sweep, settings in experiments.items()}
+    fewest = min(filter(None, shared.values()), default=0)
     claim_runs = 0 if name == figure.name else selection.study.config.runs
     requested = {sweep: max_requested_runs(settings) for sweep, settings in experiments.items()}
-    is_complete = all(shared_runs(settings) >= requested[sweep] for sweep, settings in experiments.items())
+    is_complete = all(shared[sweep] >= runs for sweep, runs in requested.items())
     sweeps: dict[str, Any] = {}
     for sweep, settings in experiments.items():
-        max_runs = min(shared, max(requested[sweep], claim_runs))
+        max_runs = min(fewest, max(requested[sweep], claim_runs))
         if is_complete:
             max_runs = max(max_runs, requested[sweep])
         if (sweep, max_runs) not in cache:

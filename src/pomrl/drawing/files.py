@@ -22,10 +22,13 @@ from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
 from pomrl.store.manifests import commit
 
-ASCII_CHARACTERS = range(0x20, 0x7F)
-"""The printable ASCII characters. A font subset with any of them includes all, so that most figures share it."""
+COMMON_CHARACTERS = ("".join(map(chr, range(0x20, 0x7F))), "αγσ₀₁₂₃₅ₐₑₗₒₜᵥ−ﬀﬁ")
+"""Printable ASCII characters, and symbols. A font subset with any of a text includes all, so that figures share it."""
 
-_OMITTED_METADATA = {"pdf": dict.fromkeys(("CreationDate", "Creator", "Producer")), "png": {"Software": None}}
+_OPTIONS: Mapping[str, Any] = {
+    "pdf": {"metadata": dict.fromkeys(("CreationDate", "Creator", "Producer"))},
+    "png": {"metadata": {"Software": None}, "pil_kwargs": {"compress_level": 1}},  # 10 % larger in 2/3 of the time
+}
 
 _make_subset = backend.get_glyphs_subset
 
@@ -83,7 +86,7 @@ def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
     with context(), reused_subsets():
         canvas: Any = get_registered_canvas_class(kind)(figure)
         figure.dpi = dpi
-        getattr(canvas, f"print_{kind}")(buffer, metadata=_OMITTED_METADATA[kind])
+        getattr(canvas, f"print_{kind}")(buffer, **_OPTIONS[kind])
     figure.canvas, figure.dpi = before
     return buffer.getvalue()
 
@@ -108,13 +111,14 @@ def reused_subsets() -> Iterator[None]:
 
 
 def _reuse_subset(font: Any, glyphs: Set[int]) -> AbstractContextManager[Any]:
-    letters = _ascii_glyphs(font)
-    return nullcontext(_subset(font, frozenset(glyphs) | (frozenset() if letters.isdisjoint(glyphs) else letters)))
+    common = (characters for characters in _common_glyphs(font) if not characters.isdisjoint(glyphs))
+    return nullcontext(_subset(font, frozenset(glyphs).union(*common)))
 
 
 @cache
-def _ascii_glyphs(font: Any) -> frozenset[int]:
-    return frozenset(map(FT2Font(font).get_char_index, ASCII_CHARACTERS))
+def _common_glyphs(font: Any) -> list[frozenset[int]]:
+    opened = FT2Font(font)
+    return [frozenset(opened.get_char_index(ord(character)) for character in text) for text in COMMON_CHARACTERS]
 
 
 @cache

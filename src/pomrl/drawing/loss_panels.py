@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from string import ascii_lowercase
 from typing import Any, Literal, get_args
 
@@ -131,17 +132,17 @@ class PanelGrid:
     share_y: bool = True
     """Whether the panels of a row share their vertical axis."""
 
-    @property
+    @cached_property
     def lettered_rows(self) -> list[list[Panel]]:
         """The rows of panels with letters, except for a single panel."""
         letters = iter(ascii_lowercase if sum(map(len, self.rows)) > 1 else [""])
         return [[panel.with_letter(next(letters)) for panel in row] for row in self.rows]
 
-    @property
+    @cached_property
     def panels(self) -> list[Panel]:
         return [panel for row in self.lettered_rows for panel in row]
 
-    @property
+    @cached_property
     def series(self) -> list[Series]:
         return series_of(self.panels)
 

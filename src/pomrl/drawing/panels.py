@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 import numpy as np
 import pandas as pd
@@ -109,6 +109,7 @@ def draw_curves(ax: Axes, points: pd.DataFrame, looks: Sequence[Look]) -> None:
     colors = {look.label: look.color for look in looks}
     groups = dict(iter(points.groupby("series", sort=False)))
     first = len(ax.lines)
+    ax.set(xlabel=" ", ylabel=" ")  # of an axis without a label, seaborn makes all ticks to label it
     tidy = {"x": "x", "y": "mean", "hue": "series", "hue_order": list(colors), "palette": colors, "legend": False}
     sns.lineplot(points, **tidy, estimator=None, errorbar=None, markeredgewidth=0.4, ax=ax)
     with_line = [label for label in colors if groups[label]["mean"].notna().any()]
@@ -214,11 +215,26 @@ def finish(
     """
     annotate(figure, data, series, sweeps or {})
     _dash(figure)
+    _fix_titles(ax for ax in figure.axes if not _may_move(ax))
     # Otherwise every new layout would move the panels by a rounding error and change the bytes of the next file.
     if layout := figure.get_layout_engine():
         layout.execute(figure)
     figure.set_layout_engine("none")
+    _fix_titles(figure.axes)
     return Drawing(figure, data)
+
+
+def _fix_titles(axes: Iterable[Axes]) -> None:
+    """Keep titles at their places, because placing them again for each layout and file takes long."""
+    for ax in axes:
+        setattr(ax, "_autotitlepos", False)  # noqa: B010 (type checkers refuse a private attribute)
+
+
+def _may_move(ax: Axes) -> bool:
+    """Return whether something above a panel may move its title, such as an offset 1e-5."""
+    ax.get_yticklabels()  # computes the offset
+    has_top_axis = ax.xaxis.get_tick_params()["labeltop"] or ax.xaxis.get_label_position() == "top"
+    return bool(ax.yaxis.get_major_formatter().get_offset() or ax.child_axes or has_top_axis)
 
 
 def _dash(figure: Figure) -> None:
@@ -230,10 +246,16 @@ def _dash(figure: Figure) -> None:
             dashed += lines[1:]
     solid = {line.get_label() for ax in figure.axes for line in ax.lines if line not in dashed}
     labels = {line.get_label() for line in dashed} - solid
-    for legend in figure.findobj(Legend):
+    for legend in _legends(figure):
         for handle in legend.legend_handles:
             if isinstance(handle, Line2D) and handle.get_label() in labels:
                 handle.set_linestyle((0.0, (DASH_LENGTH, DASH_LENGTH)))
+
+
+def _legends(figure: Figure) -> Iterator[Legend]:
+    """Yield the legends of a figure; `findobj` would make all ticks."""
+    yield from chain.from_iterable(part.legends for part in (figure, *figure.subfigs))
+    yield from filter(None, (ax.get_legend() for ax in figure.axes))
 
 
 def coinciding(lines: Iterable[Line2D]) -> list[list[Line2D]]:

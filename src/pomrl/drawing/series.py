@@ -34,7 +34,13 @@ def everything(rows: pd.DataFrame) -> pd.DataFrame:
 
 def at_largest_gamma(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the largest gamma, by default gamma_eval."""
-    return rows.loc[rows["gamma"] == rows.groupby(["run", "task"])["gamma"].transform("max")]
+    tasks, gammas = rows["run"].to_numpy(np.int64) << 16 | rows["task"].to_numpy(np.int64), rows["gamma"]
+    steps = np.diff(tasks)
+    if not len(rows) or (steps < 0).any():
+        return rows.loc[gammas == gammas.groupby(tasks).transform("max")]
+    starts = np.flatnonzero(np.append(1, steps))  # rows of a task together, as stored, need no table of groups
+    largest = np.maximum.reduceat(gammas.to_numpy(), starts)
+    return rows.loc[gammas == largest.repeat(np.diff(np.append(starts, len(rows))))]
 
 
 def at_gamma(gamma: float) -> View:
@@ -132,9 +138,9 @@ class Series:
 
         `bands` has the columns mean, lower, upper, n and `x`; `band` is their kind. Rows at `marked` x have a marker.
         """
-        points = bands.rename(columns={x: "x"}).astype({"x": float})
-        marker = points["x"].isin(marked)
-        return points.assign(panel=self.panel, series=self.look.label, band=band, marker=marker).loc[:, COLUMNS]
+        numbers = {name: bands[name].to_numpy() for name in ("mean", "lower", "upper", "n")}
+        points = numbers | {"x": bands[x].to_numpy(float), "marker": bands[x].isin(marked).to_numpy()}
+        return pd.DataFrame(points | {"panel": self.panel, "series": self.look.label, "band": band}, columns=COLUMNS)
 
     def values(self, table: pd.DataFrame, x: str, y: str, what: str) -> pd.DataFrame:
         """Return values without runs, such as bounds, as rows of a drawing.

@@ -102,12 +102,13 @@ def band(frame: "pd.DataFrame", by: Sequence[str], value: str = "planning_loss",
     """
     _refuse_repeated_runs(frame, by)
     groups = frame.groupby(list(by), observed=True)[value]
-    table = groups.agg(mean="mean", sd="std", n="count").reset_index()
-    width = table["sd"] if kind == "sd" else table["sd"] / np.sqrt(table["n"])
+    mean, width, n = groups.mean(), groups.std(), groups.count()
+    if kind != "sd":
+        width = width / np.sqrt(n)
     if kind == "ci":
-        width = width * stdtrit(table["n"] - 1.0, INTERVAL_QUANTILES[1])
-    table = table.assign(lower=table["mean"] - width, upper=table["mean"] + width)
-    return table.loc[:, [*by, "mean", "lower", "upper", "n"]]
+        width = width * stdtrit(n - 1.0, INTERVAL_QUANTILES[1])
+    bands = {"mean": mean, "lower": mean - width, "upper": mean + width, "n": n}
+    return mean.index.to_frame(index=False).assign(**{name: column.array for name, column in bands.items()})
 
 
 def half_width(numbers: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:

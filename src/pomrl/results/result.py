@@ -40,8 +40,12 @@ class StoredColumns(Mapping[str, np.ndarray]):
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self:
             raise KeyError(name)
-        T = self.stored.read_manifest().settings["T"]
-        return self.stored.columns([name], self.runs)[name].reshape(self.runs, T, -1)
+        return self.read([name])[name]
+
+    def read(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        """Read several columns [n, T, G], each file once."""
+        T, columns = self.stored.read_manifest().settings["T"], self.stored.columns(names, self.runs)
+        return {name: column.reshape(self.runs, T, -1) for name, column in columns.items()}
 
     def __contains__(self, name: object) -> bool:
         return name in self.stored.column_names()
@@ -99,7 +103,11 @@ class Result:
     def pooled(results: Sequence["Result"], names: Collection[str]) -> "Result":
         """Join the runs of experiments with different seeds, for these columns."""
         present = [name for name in results[0].columns if name in names]
-        columns = {name: np.concatenate([result.columns[name] for result in results]) for name in present}
+        parts = [
+            result.columns.read(present) if isinstance(result.columns, StoredColumns) else result.columns
+            for result in results
+        ]
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in present}
         settings = {key: value for key, value in results[0].settings.items() if key != "seed"}
         return Result(columns, settings, results[0].stored)
 

@@ -150,13 +150,12 @@ class SweepResults:
     @cached_property
     def tables(self) -> "list[pd.DataFrame]":
         """The table of each experiment, with varying settings as first columns."""
-        import pandas as pd
-
         columns = {key: _as_column([mapping[key] for mapping in self.settings]) for key in self.keys if self.results}
         tables = []
         for index, table in enumerate(result.table() for result in self.results):
-            varied = {key: values.iloc[[index]].repeat(len(table)).array for key, values in columns.items()}
-            tables.append(pd.DataFrame({**varied, **dict(table.items())}, copy=False))
+            for key in reversed(self.keys):
+                table.insert(0, key, columns[key].iloc[[index]].repeat(len(table)).array)
+            tables.append(table)
         return tables
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -117,9 +117,14 @@ def joint_test(
     scale = np.sqrt(covariance.diagonal())
     weights = np.linalg.eigvalsh(covariance / np.outer(scale, scale)).clip(0.0)
     statistic = (((values - losses.mean(0)) / scale) ** 2).sum()
-    null = np.random.default_rng(0).chisquare(1.0, (NULL_DRAWS, k)) @ weights
+    null = _null_draws(k) @ weights
     p_value = (1 + (null >= statistic).sum()) / (1 + NULL_DRAWS)
     return JointTest(float(weights.sum() ** 2 / (weights**2).sum()), float(p_value))
+
+
+@lru_cache(maxsize=4)  # the versions of a figure test equally many points
+def _null_draws(k: int) -> Float[np.ndarray, "draws k"]:
+    return np.random.default_rng(0).chisquare(1.0, (NULL_DRAWS, k))
 
 
 def panel_test(sweeps: StoredSweeps, panel: Panel) -> pd.DataFrame:
@@ -127,8 +132,9 @@ def panel_test(sweeps: StoredSweeps, panel: Panel) -> pd.DataFrame:
 
     It has one row, or none without digitised points or at least two runs.
     """
-    pairs = [(one.rows(sweeps), one.notebook_points()) for one in panel.series if isinstance(one, AuthorsSeries)]
-    pairs = [(rows, notebook) for rows, notebook in pairs if len(notebook) and rows["run"].nunique() > 1]
+    digitised = [one for one in panel.series if isinstance(one, AuthorsSeries) and one.cells]
+    pairs = [(one.rows(sweeps), one.notebook_points()) for one in digitised]
+    pairs = [(rows, notebook) for rows, notebook in pairs if rows["run"].nunique() > 1]
     if not pairs:
         return pd.DataFrame(columns=COLUMNS)
     losses = pd.concat([_losses_at(rows, notebook, panel.x) for rows, notebook in pairs], axis=1, join="inner")
@@ -152,8 +158,8 @@ def points(sweeps: StoredSweeps, series: AuthorsSeries, x: str, compare: PointCo
     Each digitised point has a row with its reading error as interval, and a row with its z. Values in `CONTRADICTED`
     follow.
     """
-    notebook, rows = series.notebook_points(), series.rows(sweeps)
-    if notebook.empty or rows.empty:
+    notebook = series.notebook_points()
+    if notebook.empty or (rows := series.rows(sweeps)).empty:
         return pd.DataFrame(columns=COLUMNS)
     compared = compare(rows, notebook, x)
     value, error = compared["value"], compared["reading_error"]
