@@ -1,37 +1,112 @@
-"""The estimate of what computing costs, as far as it does not depend on the machine."""
+"""The estimated time of work is what its runs take, by a clock that does not depend on the machine."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import pytest
 
 from pomrl.configuration import sweeps
+from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.running.plan import estimate_seconds
+from pomrl.running import cost, plan
+from pomrl.running.plan import PlannedExperiment, estimate
+from pomrl.science.estimators.pomrl import RegularisedLeastSquares
+from pomrl.science.problem import Problem
+
+CASES = {
+    "runs": ("runs=400",),
+    "tasks": ("T=300", "runs=20"),
+    "trials": ("trials=500", "runs=10"),
+    "large": ("S=200", "runs=50"),
+    "sampler": ("estimator=hierarchical_bayes", "runs=200"),
+}
+"""Experiments whose time has different causes."""
 
 
-def estimate(*overrides: str, runs: int = 1) -> float:
-    experiment = sweeps.experiment(PUBLISHED, overrides)
-    return estimate_seconds(experiment.problem, experiment.method, runs)
+class Clock:
+    """A clock that only tables move: by a start, by their tasks, and by the trials of each run."""
+
+    def __init__(self) -> None:
+        self.now, self.calls = 0.0, 0
+        self.sizes, self.estimators = set[tuple[int, int]](), set[type]()
+
+    def __call__(self) -> float:
+        return self.now
+
+    def tables(self, problem: Problem, methods: Sequence[Any], runs: Sequence[int]) -> list[Any]:
+        self.calls += 1
+        self.sizes.add((problem.S, problem.m))
+        self.estimators |= {type(method.estimator) for method in methods}
+        self.now += self.seconds(problem, methods, len(runs))
+        return []
+
+    def seconds(self, problem: Problem, methods: Sequence[Any], runs: int) -> float:
+        draws = 5e-5 + 4e-8 * problem.S**2 * problem.A * (problem.trials + 1)
+        learning = sum(3e-7 * method.estimator.relative_time * problem.S**2 * problem.A for method in methods)
+        return len(methods) * (2e-3 + 4e-4 * problem.T) + runs * (1e-4 + problem.T * (draws + learning))
 
 
-def test_it_is_proportional_to_runs_and_tasks() -> None:
-    assert estimate(runs=30) == pytest.approx(30 * estimate())
-    assert estimate("T=30") == pytest.approx(2 * estimate("T=15"))
+class Foreign(RegularisedLeastSquares):
+    """An estimator that is not ours."""
 
 
-@pytest.mark.parametrize("S", [10, 30, 100])
-def test_another_trial_costs_less_than_another_task(S: int) -> None:
-    """Trials share the model and what is learned; only data, plans and losses are their own."""
-    once, often = estimate(f"S={S}"), estimate(f"S={S}", "trials=100")
-    assert once < often < 100 * once
-    assert often < 40 * once or S > 30
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch, empty_outputs: None) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(cost, "thread_time", clock)
+    monkeypatch.setattr(cost, "tables", clock.tables)
+    monkeypatch.setattr(cost, "_measured", {})
+    return clock
 
 
-def test_sampling_a_posterior_takes_hundreds_of_times_as_long() -> None:
-    assert 100 < estimate("estimator=hierarchical_bayes") / estimate("estimator=pomrl") < 1000
+def job(*overrides: str, estimator: Any = None, **of_problem: Any) -> PlannedExperiment:
+    experiment = composed(*overrides)
+    problem = replace(experiment.problem, **of_problem)
+    method = replace(experiment.method, estimator=estimator or experiment.method.estimator)
+    return plan.plan([replace(experiment, problem=problem, method=method)])[0]
 
 
-def test_a_plan_costs_more_with_more_states_and_discount_factors() -> None:
-    fixed = [estimate("gamma_schedule=fixed", f"S={S}") for S in (10, 30, 40, 100)]
-    grid = [estimate("gamma_schedule=grid", f"S={S}") for S in (10, 30, 40, 100)]
-    assert fixed == sorted(fixed)
-    assert grid == sorted(grid)
-    assert all(many > one for one, many in zip(fixed, grid, strict=True))
+@cache
+def composed(*overrides: str) -> Experiment:
+    return sweeps.experiment(PUBLISHED, ["sigma=0.0001", *overrides])
+
+
+def taken(clock: Clock, job: PlannedExperiment) -> float:
+    problem, methods = job.experiment.problem, [job.experiment.method]
+    return sum(clock.seconds(problem, methods, len(block)) for block in job.missing)
+
+
+@pytest.mark.parametrize("overrides", CASES.values(), ids=CASES)
+def test_an_estimate_is_within_a_factor_of_two(clock: Clock, overrides: Sequence[str]) -> None:
+    requested = job(*overrides)
+    assert 0.5 < estimate([requested]).seconds / taken(clock, requested) < 2.0
+
+
+def test_the_estimate_of_a_sweep_is_within_a_factor_of_two(clock: Clock) -> None:
+    """Its dearest shapes are not measured."""
+    jobs = [job(S=S, m=m) for S in range(10, 106, 4) for m in (5, 10, 20)]
+    assert 0.5 < estimate(jobs).seconds / sum(taken(clock, each) for each in jobs) < 2.0
+    assert len(jobs) > len(clock.sizes)
+
+
+def test_an_estimate_grows_with_runs(clock: Clock) -> None:
+    assert estimate([job("runs=2000")]).seconds == pytest.approx(10 * estimate([job("runs=200")]).seconds)
+
+
+def test_an_estimate_of_many_problems_takes_a_second(clock: Clock) -> None:
+    """One of them is measured, once."""
+    jobs = [job(S=S, seed=seed) for S in range(10, 60, 10) for seed in range(4)]
+    assert estimate(jobs).seconds == estimate(jobs).seconds
+    assert len(clock.sizes) == 1
+    assert clock.now < 1.0
+
+
+def test_components_of_users_are_not_called_for_an_estimate(clock: Clock) -> None:
+    """An own experiment beside them, or a small one, is measured in their place."""
+    foreign = job(estimator=Foreign(mixing="paper", similarity="welford"))
+    for jobs in ([foreign], [foreign, job()]):
+        assert 0.0 < estimate(jobs).seconds < 60.0
+    assert clock.calls > 0
+    assert Foreign not in clock.estimators

@@ -26,7 +26,8 @@ SETTING = ("T=2", "S=4", "runs=220", "estimator=ada_pomrl")
 def test_there_is_a_part_for_each_process_where_blocks_are_dear(
     workers: int, seconds: float, expected: list[int], empty_outputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pomrl.running.plan.estimate_seconds", lambda problem, method, runs: seconds * runs)
+    monkeypatch.setattr("pomrl.running.plan.seconds_per_operation", lambda problems: seconds)
+    monkeypatch.setattr("pomrl.running.plan.count_operations", lambda problem, methods: 1.0)
     parts = divide(plan([experiment(PUBLISHED, [*SETTING, f"execution.workers={workers}"])]))
     assert [len(part.runs) for part in parts] == expected
     assert [run for part in parts for run in part.runs] == list(range(220))

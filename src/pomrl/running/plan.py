@@ -17,8 +17,8 @@ from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.importing import is_ours
 from pomrl.configuration.parsing import Experiment
 from pomrl.execution import Local
+from pomrl.running.cost import count_operations, seconds_per_operation
 from pomrl.science.problem import Method, Problem, components
-from pomrl.science.solvers.evaluation import ELIMINATED_STATES
 from pomrl.science.validation import check_experiment
 from pomrl.store import StoredExperiment, StoreError
 
@@ -33,15 +33,6 @@ MAX_SECONDS = 3600.0
 
 PART_SECONDS = 1.0
 """The shortest time of a part worth another process."""
-
-PER_TASK, PER_ENTRY_OF_TASK = 2e-5, 1.5e-7
-"""The seconds to draw a task and learn from it: a constant, and per entry (S * S * A) of a model."""
-
-PER_ENTRY_OF_TRIAL, PER_CUBE = 5e-8, 5e-9
-"""The seconds to estimate a model from a trial, per entry, and to evaluate a large model, per S cubed."""
-
-PER_SQUARE_OF_SMALL, PER_SQUARE, PER_CUBE_OF_PLAN = 1.4e-9, 5e-9, 1e-10
-"""The seconds of a plan at one discount factor: small models, per S squared; large ones, per S squared and cubed."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +49,6 @@ class PlannedExperiment:
     @property
     def runs_missing(self) -> int:
         return sum(map(len, self.missing))
-
-    @property
-    def seconds(self) -> float:
-        return estimate_seconds(self.experiment.problem, self.experiment.method, self.runs_missing)
 
 
 def plan(experiments: Sequence[Experiment]) -> list[PlannedExperiment]:
@@ -102,20 +89,6 @@ def _look_up(experiment: Experiment) -> PlannedExperiment:
     return PlannedExperiment(experiment, stored, *store.find_missing(stored, runs))
 
 
-def estimate_seconds(problem: Problem, method: Method, runs: int) -> float:
-    """Estimate the seconds of one process for runs by a method.
-
-    The constants were fitted within a factor of about 3 to one core with the compiled engine, for 6 to 300 states and 1
-    to 100 discount factors and trials. Sparse models, such as Taxi, take about a fifth.
-    """
-    S, entries = problem.S, problem.S**2 * problem.A
-    task_seconds = PER_TASK + PER_ENTRY_OF_TASK * entries * method.estimator.relative_time
-    trial_seconds = PER_ENTRY_OF_TRIAL * entries + (PER_CUBE * S**3 if S > ELIMINATED_STATES else 0.0)
-    plan_seconds = PER_SQUARE_OF_SMALL * S**2 if S <= ELIMINATED_STATES else PER_SQUARE * S**2 + PER_CUBE_OF_PLAN * S**3
-    n_plans = method.gamma_schedule.computed_schedule().gammas_per_task * method.agent.plans_per_gamma
-    return runs * problem.T * (task_seconds + problem.trials * (trial_seconds + n_plans * plan_seconds))
-
-
 def find_unfinished(jobs: Sequence[PlannedExperiment]) -> list[PlannedExperiment]:
     """Return experiments with missing runs or faults once, with the largest request."""
     by_runs = sorted(jobs, key=lambda job: job.experiment.request.runs)
@@ -131,7 +104,7 @@ class WorkEstimate:
     runs: int
     """Runs to compute, summed over experiments."""
     seconds: float
-    """Seconds in one process, within a factor of about 3 for dense models and the compiled engine."""
+    """Seconds in one process, within a factor of about 3."""
     workers: int
     """Processes that compute."""
     max_workers: int
@@ -155,21 +128,21 @@ def estimate(jobs: Sequence[PlannedExperiment]) -> WorkEstimate:
     """Estimate the work; shared runs count once."""
     unfinished = [job for job in find_unfinished(jobs) if job.missing]
     parts = divide(unfinished)
-    seconds = sum((job.seconds for job in unfinished), 0.0)
+    seconds = sum((part.seconds for part in parts), 0.0)
     execution = jobs[0].experiment.execution if jobs else Local()
     max_workers = execution.at_once(inf)
-    workers = max(1, min(execution.at_once(sum(part.seconds for part in parts)), len(parts)))
+    workers = max(1, min(execution.at_once(sum(part.max_seconds for part in parts)), len(parts)))
     return WorkEstimate(len(jobs), sum(job.runs_missing for job in unfinished), seconds, workers, max_workers)
 
 
 def estimate_new(examples: Sequence[Experiment], count: int) -> WorkEstimate:
     """Estimate the work of `count` experiments like these, if none is stored."""
-    times, execution = count / len(examples), examples[0].execution
-    seconds = times * sum(
-        estimate_seconds(example.problem, example.method, example.request.runs) for example in examples
-    )
-    runs = round(times * sum(example.request.runs for example in examples))
-    return WorkEstimate(count, runs, seconds, min(execution.at_once(seconds), count), execution.at_once(inf))
+    blocks = [store.divide_into_blocks(example.request.runs) for example in examples]
+    jobs = [PlannedExperiment(one, store.lookup(one), runs, []) for one, runs in zip(examples, blocks, strict=True)]
+    work, times, execution = estimate(jobs), count / len(examples), examples[0].execution
+    runs, seconds = round(times * work.runs), times * work.seconds
+    workers = min(execution.at_once(seconds), count)
+    return replace(work, experiments=count, runs=runs, seconds=seconds, workers=workers)
 
 
 def check_time_limit(work: WorkEstimate) -> None:
@@ -197,12 +170,17 @@ class BlockPart:
     runs: range
     """The runs of this part."""
 
+    seconds: float = 0.0
+    """The estimated seconds in one process."""
+
     @cached_property
-    def seconds(self) -> float:
-        """The estimated seconds in one process; infinite for user-defined components."""
-        if any(is_foreign(self.problem, method) for method in self.methods.values()):
-            return inf
-        return sum(estimate_seconds(self.problem, method, len(self.runs)) for method in self.methods.values())
+    def is_foreign(self) -> bool:
+        return any(is_foreign(self.problem, method) for method in self.methods.values())
+
+    @property
+    def max_seconds(self) -> float:
+        """The estimated seconds; infinite for user-defined components."""
+        return inf if self.is_foreign else self.seconds
 
 
 def is_foreign(problem: Problem, method: Method) -> bool:
@@ -215,21 +193,29 @@ def foreign_components(problem: Problem, method: Method) -> list[Any]:
     return [component for component in components(problem, method).values() if not is_ours(type(component).__module__)]
 
 
+def estimate_parts(parts: Sequence[BlockPart]) -> list[BlockPart]:
+    """Return the parts with their estimated seconds; user-defined components are not measured."""
+    seconds = seconds_per_operation([(part.problem, [*part.methods.values()]) for part in parts if not part.is_foreign])
+    operations = (count_operations(part.problem, [*part.methods.values()]) * len(part.runs) for part in parts)
+    return [replace(part, seconds=seconds * number) for part, number in zip(parts, operations, strict=True)]
+
+
 def divide(jobs: Sequence[PlannedExperiment]) -> list[BlockPart]:
     """Divide the missing runs of experiments into parts, the most expensive first."""
     groups: defaultdict[tuple[Problem, range], dict[str, Method]] = defaultdict(dict)
     for job in jobs:
         for block in job.missing:
             groups[job.experiment.problem, block][job.stored.signature] = job.experiment.method
-    blocks = [BlockPart(problem, methods, block, block) for (problem, block), methods in groups.items()]
-    if not blocks:
+    if not groups:
         return []
-    n_workers = jobs[0].experiment.execution.at_once(sum(block.seconds for block in blocks))
+    blocks = estimate_parts([BlockPart(problem, methods, block, block) for (problem, block), methods in groups.items()])
+    n_workers = jobs[0].experiment.execution.at_once(sum(block.max_seconds for block in blocks))
     divided = [piece for block in blocks for piece in _divide(block, ceil(n_workers / len(blocks)))]
-    return sorted(divided, key=lambda piece: piece.seconds, reverse=True)
+    return sorted(divided, key=lambda piece: piece.max_seconds, reverse=True)
 
 
 def _divide(block: BlockPart, max_parts: int) -> list[BlockPart]:
-    number = max(1, int(min(max_parts, block.seconds / PART_SECONDS, len(block.runs))))
+    number = max(1, int(min(max_parts, block.max_seconds / PART_SECONDS, len(block.runs))))
     edges = [len(block.runs) * i // number for i in range(number + 1)]
-    return [replace(block, runs=block.runs[start:stop]) for start, stop in pairwise(edges)]
+    seconds = block.seconds / number
+    return [replace(block, runs=block.runs[start:stop], seconds=seconds) for start, stop in pairwise(edges)]

@@ -88,7 +88,7 @@ def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None])
                 for piece in pieces
                 if not piece.methods.keys() <= blocks.refused
             )
-            with execution.parallel(sum(piece.seconds for piece in pieces)) as parallel:
+            with execution.parallel(sum(piece.max_seconds for piece in pieces)) as parallel:
                 for simulated in parallel(calls):
                     blocks.add(*simulated)
                     advance(blocks.done, len(blocks.failures))
