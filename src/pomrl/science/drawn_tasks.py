@@ -22,7 +22,7 @@ from pomrl.science.tasks.distribution import MeanModel, TaskDistribution, Tasks
 from pomrl.science.tasks.random_chains import RandomChains
 from pomrl.science.tasks.streams import Stationary
 
-STACK_BYTES = 4 * 2**20
+STACK_BYTES = 8 * 2**20
 """Largest size of a stack of models planned together, unless one task exceeds it."""
 
 
