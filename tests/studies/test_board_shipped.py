@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from jaxtyping import Float
 from playwright.sync_api import Browser
+from scipy import sparse
 from tests.support.board import MINE, NAMES, folder, made_up, mine, write
 from tests.support.browser import AXE, browser, faults_of_axe, watched
 from tests.support.settings import ROOT
@@ -108,9 +109,10 @@ def test_shipped_losses_of_other_code_are_noticed() -> None:
 def best_values(P: Float[np.ndarray, "S A S"], admissible: list[list[int]], gamma: float) -> Float[np.ndarray, " S"]:
     """The largest probability of survival (discounted) from each state, by value iteration."""
     is_admissible = np.array([[a in actions for a in range(P.shape[1])] for actions in admissible])
-    values = np.zeros(len(P))
+    values, rows = np.zeros(len(P)), sparse.csr_array(P.reshape(-1, len(P)))  # few states can follow
     for _ in range(2000):
-        action_values = np.where(is_admissible, P[..., icu_sepsis.SURVIVAL] + gamma * P @ values, -1.0)
+        following = (rows @ values).reshape(P.shape[:2])
+        action_values = np.where(is_admissible, P[..., icu_sepsis.SURVIVAL] + gamma * following, -1.0)
         values = np.append(action_values.max(1)[: icu_sepsis.DEATH], np.zeros(-icu_sepsis.DEATH))
     return values
 
