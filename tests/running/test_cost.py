@@ -11,6 +11,7 @@ from pomrl.configuration import sweeps
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.running import cost, plan
+from pomrl.running.cost import count_operations
 from pomrl.running.plan import PlannedExperiment, estimate
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.problem import Problem
@@ -110,3 +111,23 @@ def test_components_of_users_are_not_called_for_an_estimate(clock: Clock) -> Non
         assert 0.0 < estimate(jobs).seconds < 60.0
     assert clock.calls > 0
     assert Foreign not in clock.estimators
+
+
+def test_operations_count_tasks_trials_plans_and_methods() -> None:
+    problem, method = composed().problem, composed("gamma_schedule=grid").method
+    one, fixed = (count_operations(problem, [each]) for each in (method, composed("gamma_schedule=fixed").method))
+    assert count_operations(replace(problem, T=2 * problem.T), [method]) == 2 * one
+    assert 10 * one < count_operations(replace(problem, trials=20), [method]) < 20 * one
+    assert 5 * fixed < one < count_operations(problem, [method, method]) < 2 * one
+    sampler = count_operations(problem, [composed("estimator=hierarchical_bayes", "gamma_schedule=fixed").method])
+    assert sampler > 50 * fixed
+
+
+def test_a_problem_that_cannot_be_measured_is_estimated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail_or_count(problem: Problem, methods: Sequence[Any], runs: Sequence[int]) -> list[Any]:
+        if problem.S == 10:
+            raise ValueError("sigma is impossible")
+        return clock.tables(problem, methods, runs)
+
+    monkeypatch.setattr(cost, "tables", fail_or_count)
+    assert 0.0 < estimate([job()]).seconds < 60.0

@@ -21,7 +21,7 @@ def test_learning_has_the_same_bits_in_c_and_numpy(seed: int, monkeypatch: pytes
     rng = np.random.default_rng(seed)
     n, K, S, A = (int(rng.integers(1, most)) for most in (5, 4, 12, 4))
     pairs = [(n, S, A), (n, 1, 1), (n, S, 1)][seed % 3]
-    counts = rng.poisson(0.7, (n, K, S, A, S)) * rng.integers(1, 10**9)
+    counts = rng.poisson(0.7, (n, K, S, A, S)) * int(rng.choice([1, 10**9, 2**52]))
     models = [rng.dirichlet(np.ones(S), (n, S, A)) for _ in range(4)]
     share, total, counted = rng.integers(0, 9, pairs) / 5, rng.random(pairs) + 0.1, rng.random((n, 1, 1)) < 0.8
     is_first, trials = rng.random(pairs) < 0.3, rng.dirichlet(np.ones(S), (n, K, S, A))
@@ -54,6 +54,16 @@ def test_a_pair_without_visits_has_uniform_frequencies():
     assert visits.tolist() == [[[4.0, 0.0], [1.0, 4.0]]]
 
 
+def test_only_counted_pairs_enter_mean_and_squares():
+    P_bar = np.full((1, 2, 1, 2), 0.5)
+    before = Sums(*(np.array([[[[0.2, 0.8]], [[0.3, 0.7]]]]) for _ in range(3)))
+    counted, one = np.array([[[True], [False]]]), np.ones((1, 1, 1))
+    after = learning.add_task(before, P_bar, one, counted, ~counted & False, 2 * one, by_transitions=False)
+    np.testing.assert_allclose(after.mean[0, :, 0], [[0.35, 0.65], [0.3, 0.7]])
+    assert (after.squares[0, 1] == before.squares[0, 1]).all()
+    np.testing.assert_allclose(after.noise, before.noise + 0.25)
+
+
 def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
     model, small, counts = np.full((2, 3, 4), 0.25), np.ones(2), np.zeros((2, 3, 4), np.int64)
     sums, weights, after = [model] * 4, [small] * 5, [model.copy() for _ in range(3)]
@@ -65,9 +75,11 @@ def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
         ("frequencies", (model, small.copy(), model.copy(), 2, 12, 4), "counts must have items of a format"),
         ("add", (*sums, *weights, *after, 3, 8, False), "weight must have 3 items, got 2"),
         ("add", (*sums, *weights, *after[:2], read_only, 2, 12, False), "rite|read-only"),
+        ("add", (*sums, *weights, read_only, *after[1:], 2, 12, False), "rite|read-only"),
         ("add", (*sums, *weights, *after, 2, 0, False), "size must be .* got 0"),
         ("mix", (small, model, model, model.copy(), 2, 1, 1, 1, 1, 11), "h must have 22 items, got 24"),
         ("mix", (small, model, model, model.copy(), 1, 3, 2, 1, 1, 8), "rates and own must be 1 or 3, got 2 and 1"),
+        ("mix", (small, model, model, model.copy(), 1, 3, 1, 2, 1, 8), "rates and own must be 1 or 3, got 1 and 2"),
         ("errors", (model, model, small.copy(), 2, 2, 12), "P_hat must have 48 items, got 24"),
         ("errors", (model, model, small.copy(), 2, 0, 12), "K must be .* got 0"),
     ]

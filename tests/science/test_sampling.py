@@ -280,6 +280,14 @@ def test_arrays_of_another_layout_are_drawn_from_as_they_are():
     assert np.array_equal(draws.transitions(keys[::2], P[::2, ::3], 1, 9), expected)
 
 
+def test_pooled_batches_do_not_depend_on_parts(monkeypatch: pytest.MonkeyPatch):
+    keys, P = some_keys(9), some_rows(np.random.default_rng(0), 9 * 6, 3).reshape(9, 3, 2, 3)
+    whole = reference.pooled_trajectories(keys, P, 4, 2, 5)
+    monkeypatch.setattr(reference, "MAX_CELLS", 20)
+    for array, of_parts in zip(whole, reference.pooled_trajectories(keys, P, 4, 2, 5), strict=True):
+        assert array.tobytes() == of_parts.tobytes()
+
+
 def test_states_that_rounding_leaves_out_are_not_reached():
     """What probabilities lack of 1 belongs to the last state that is possible."""
     keys, row = some_keys(50), np.array([0.1, 0.1, 0.2, 0.0, 0.0])

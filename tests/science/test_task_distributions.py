@@ -123,6 +123,56 @@ def test_tasks_drawn_together_are_those_drawn_one_by_one(kind: type[RandomChains
     assert [rng.random() for rng in together] == [rng.random() for rng in alone]
 
 
+class SharedMean(Dirichlet):
+    """All runs have the mean model of run 0."""
+
+    def mean_key(self, seed: int, run: int) -> tuple[int, int]:
+        return seed, 0
+
+
+class Halved(Dirichlet):
+    """Rewards of the mean model are halved."""
+
+    def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
+        mean = super().draw_mean(seed, run, S, A, sigma)
+        return replace(mean, R=0.5 * mean.R)
+
+
+class Shifted(Dirichlet):
+    """Tasks come from the mean model with its states shifted."""
+
+    def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> np.ndarray:
+        return super()._draw(rng, replace(mean, P_o=np.roll(mean.P_o, 1, -1)), tasks)
+
+
+class Still(Dirichlet):
+    """The first task is the mean model."""
+
+    def draw_tasks(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> np.ndarray:
+        return np.concatenate([mean.P_o[None], super().draw_tasks(rng, mean, tasks)[1:]])
+
+
+@pytest.mark.parametrize("kind", [Dirichlet, SharedMean, Halved, Shifted, Still])
+@pytest.mark.parametrize("settings", [{}, {"varying": 0.4}, {"mean_model": "fixed"}, {"reward": "state"}])
+def test_runs_together_are_those_of_own_methods(kind: type[RandomChains], settings: dict[str, Any]):
+    distribution, arguments = kind(zeros=2, **settings), (6, 2, 0.01)
+    means = distribution.draw_means(3, range(4), *arguments)
+    for run, mean in enumerate(means):
+        alone = distribution.draw_mean(3, run, *arguments)
+        assert (mean.P_o.tobytes(), mean.R.tobytes()) == (alone.P_o.tobytes(), alone.R.tobytes())
+        if "reward" in settings:
+            assert np.ptp(mean.R, axis=1).max() == 0.0
+    together, alone = ([generator(3, run, Stream.TASKS) for run in range(4)] for _ in range(2))
+    runs = [distribution.draw_tasks(rng, mean, 5) for rng, mean in zip(alone, means, strict=True)]
+    assert distribution.draw(together, means, 5).P.tobytes() == np.stack(runs, 1).tobytes()
+
+
+def test_all_runs_of_a_shared_mean_have_that_of_run_0():
+    first, second = SharedMean(zeros=2).draw_means(3, range(2), 6, 2, 0.01)
+    assert np.array_equal(first.P_o, second.P_o)
+    assert np.array_equal(first.P_o, Dirichlet(zeros=2).draw_mean(3, 0, 6, 2, 0.01).P_o)
+
+
 @pytest.mark.parametrize("concentration", [0.01, 0.1, 5.0])
 def test_dirichlet_tasks_of_small_concentrations(concentration: float):
     """Gamma variates of small shapes are drawn by their logarithms, which changes no moments."""

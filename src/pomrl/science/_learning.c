@@ -32,7 +32,12 @@ static void divide_counts(const int64_t *restrict counts, double *restrict visit
         for (Py_ssize_t j = 0; j < S; j++) total += counts[j];
         visits[g] = (double)total;
         const double divisor = total > 1 ? (double)total : 1.0;
-        for (Py_ssize_t j = 0; j < size; j++) P_bar[j] = number_of(counts[j]) / divisor;
+        int64_t bits = 0;
+        for (Py_ssize_t j = 0; j < size; j++) bits |= counts[j];
+        if (bits >> 52 == 0)
+            for (Py_ssize_t j = 0; j < size; j++) P_bar[j] = number_of(counts[j]) / divisor;
+        else
+            for (Py_ssize_t j = 0; j < size; j++) P_bar[j] = (double)counts[j] / divisor;
         for (Py_ssize_t j = 0; j < size && total == 0; j++) P_bar[j] = 1.0 / (double)S;
     }
 }

@@ -56,15 +56,20 @@ class RandomChains(TaskDistribution):
             raise ValueError(f"task_distribution.zeros must be at most S - 1 = {S - 1}, got {self.zeros}")
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
-        return self._draw_means(seed, [run], S, A, sigma)[0]
+        mean_seed, mean_run = self.mean_key(seed, run)
+        rngs = GeneratorsOfRuns(mean_seed, [mean_run], Stream.MEAN_MODEL)
+        return self._draw_means(rngs, [run], S, A, sigma)[0]
 
     def draw_means(self, seed: int, runs: Sequence[int], S: int, A: int, sigma: float | None) -> list[MeanModel]:
-        is_inherited = _are_inherited(self, RandomChains, "draw_mean")
-        return (self._draw_means if is_inherited else super().draw_means)(seed, runs, S, A, sigma)
+        if not _are_inherited(self, RandomChains, "draw_mean", "mean_key"):
+            return super().draw_means(seed, runs, S, A, sigma)
+        if self.mean_model == "fixed":
+            return super().draw_means(seed, runs[:1], S, A, sigma) * len(runs)
+        return self._draw_means(GeneratorsOfRuns(seed, runs, Stream.MEAN_MODEL), runs, S, A, sigma)
 
-    def _draw_means(self, seed: int, runs: Sequence[int], S: int, A: int, sigma: float | None) -> list[MeanModel]:
-        mean_seed, mean_runs = (seed, runs) if self.mean_model == "per_run" else (self.mean_seed, [0])
-        rngs = GeneratorsOfRuns(mean_seed, mean_runs, Stream.MEAN_MODEL)
+    def _draw_means(
+        self, rngs: Generators, runs: Sequence[int], S: int, A: int, sigma: float | None
+    ) -> list[MeanModel]:
         chains, R = random_chain_mdps(rngs, S, A, self.zeros)
         if self.reward == "state":
             R = np.repeat(R[:, :, :1], A, axis=2)
@@ -73,11 +78,10 @@ class RandomChains(TaskDistribution):
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = np.array([rng.permutation(S * A) < pairs for rng in rngs]).reshape(-1, S, A)
         make_read_only(chains, R, varying)
-        means = [
+        return [
             self._mean(chain, rewards, mask, sigma, run)
-            for chain, rewards, mask, run in zip(chains, R, varying, runs, strict=False)
+            for chain, rewards, mask, run in zip(chains, R, varying, runs, strict=True)
         ]
-        return means if self.mean_model == "per_run" else means * len(runs)
 
     def _mean(
         self,
