@@ -152,7 +152,7 @@ def test_the_engine_plans_with_the_values_of_a_direct_solver(kind: str, monkeypa
     reference = sparse.plan(rows, R, gammas)[1]
     for g, gamma in enumerate(gammas.tolist()):
         chain = eye_array(len(R)) - gamma * rows[policies[g].astype(int) * len(R) + states]
-        V = spsolve(chain.tocsc(), R[states, policies[g]])
+        V = np.asarray(spsolve(chain.tocsc(), R[states, policies[g]]))
         scale = max(1.0, np.abs(R).max() / (1.0 - gamma))
         np.testing.assert_allclose(values[g], V, rtol=0, atol=1e-11 * scale)
         np.testing.assert_allclose(values[g], reference[g], rtol=0, atol=1e-11 * scale)

@@ -130,7 +130,7 @@ class SharedMean(Dirichlet):
         return seed, 0
 
 
-class Halved(Dirichlet):
+class HalfRewards(Dirichlet):
     """Rewards of the mean model are halved."""
 
     def draw_mean(self, seed: int, run: int, S: int, A: int, sigma: float | None) -> MeanModel:
@@ -152,7 +152,7 @@ class Still(Dirichlet):
         return np.concatenate([mean.P_o[None], super().draw_tasks(rng, mean, tasks)[1:]])
 
 
-@pytest.mark.parametrize("kind", [Dirichlet, SharedMean, Halved, Shifted, Still])
+@pytest.mark.parametrize("kind", [Dirichlet, SharedMean, HalfRewards, Shifted, Still])
 @pytest.mark.parametrize("settings", [{}, {"varying": 0.4}, {"mean_model": "fixed"}, {"reward": "state"}])
 def test_runs_together_are_those_of_own_methods(kind: type[RandomChains], settings: dict[str, Any]):
     distribution, arguments = kind(zeros=2, **settings), (6, 2, 0.01)
