@@ -1,11 +1,14 @@
 """Passes over models in C against NumPy: the same bits, and no access outside their buffers."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pomrl.science import learning
+from pomrl.science.data import Batch
+from pomrl.science.estimators.memory import Memory
 from pomrl.science.learning import Sums
 
 built = pytest.mark.skipif(not learning.is_built(), reason="the engine was not built, as POMRL_NO_ENGINE=1 allows")
@@ -62,6 +65,14 @@ def test_only_counted_pairs_enter_mean_and_squares():
     np.testing.assert_allclose(after.mean[0, :, 0], [[0.35, 0.65], [0.3, 0.7]])
     assert (after.squares[0, 1] == before.squares[0, 1]).all()
     np.testing.assert_allclose(after.noise, before.noise + 0.25)
+
+
+@pytest.mark.parametrize(("by_transitions", "weights"), [(False, [0.5, 0.0]), (True, [1.0, 0.0])])
+def test_a_pair_without_visits_adds_no_noise(by_transitions: bool, weights: list[float]):
+    counts = np.zeros((1, 2, 1, 2), int)
+    counts[0, 0] = 3
+    memory = replace(Memory.initial(1, 2, 1), by_transitions=by_transitions).update(Batch.of_counts(counts, 3))
+    assert memory.inverse[0, :, 0].tolist() == weights
 
 
 def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Num
+from jaxtyping import Bool, Float, Num, Shaped
 
 from pomrl.science.solvers.compiled import is_built_from
 
@@ -130,5 +130,5 @@ def largest_errors(P_hat: Float[np.ndarray, "N K S A S"], P: Float[np.ndarray, "
     return np.abs(P_hat - P[:, None]).max((2, 3, 4))
 
 
-def _spread(array: Num[np.ndarray, "..."], shape: tuple[int, ...]) -> Float[np.ndarray, "..."]:
+def _spread(array: Shaped[np.ndarray, "..."], shape: tuple[int, ...]) -> Float[np.ndarray, "..."]:
     return np.ascontiguousarray(np.broadcast_to(array, shape), float)

@@ -118,7 +118,7 @@ def improve_sparse(
     V: Float[np.ndarray, " S"],
     policy: Int16[np.ndarray, " S"],
     gamma: float,
-    *limits: float,
+    *limits: float | int,
 ) -> int:
     """Improve and evaluate a policy in place.
 

@@ -222,7 +222,7 @@ class _OrderedModel:
         policy: Int16[np.ndarray, " S"],
         V: Float[np.ndarray, " S"],
         gamma: float,
-        limits: tuple[float, ...],
+        limits: tuple[float | int, ...],
         rounds: int,
     ) -> bool:
         """Improve a policy and one side of its values in place; return whether the evaluation converged."""

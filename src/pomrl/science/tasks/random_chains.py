@@ -10,7 +10,6 @@ import numpy as np
 from jaxtyping import Bool, Float
 from pydantic import Field
 
-from pomrl.base import make_read_only
 from pomrl.science.mdp import random_chain_mdp, random_chain_mdps
 from pomrl.science.randomness import Generators, GeneratorsOfRuns, Stream, task_keys
 from pomrl.science.sampling import draws, elementary
@@ -77,7 +76,6 @@ class RandomChains(TaskDistribution):
         if self.varying < 1:
             pairs = ceil(round(self.varying * S * A, 9))  # rounded first, because 0.2 * 30 exceeds 6 in binary
             varying = np.array([rng.permutation(S * A) < pairs for rng in rngs]).reshape(-1, S, A)
-        make_read_only(chains, R, varying)
         return [
             self._mean(chain, rewards, mask, sigma, run)
             for chain, rewards, mask, run in zip(chains, R, varying, runs, strict=True)
