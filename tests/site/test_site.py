@@ -148,7 +148,7 @@ def test_numbers_of_the_paper_lead_to_its_page_and_back(texts: dict[Path, str], 
     link = re.search(r'href="(code/pomrl/science/algorithm.html)#(L\d+)"', row)
     assert link
     line = next(line for line in texts[site / link[1]].splitlines() if f'id="{link[2]}"' in line)
-    assert text_of(line).startswith("P_hat = (1 - alpha)[..., None] * batch.P_bar # solution of Eq. 4:")
+    assert "solution of Eq. 4" in text_of(line)
     assert '<a href="../../../paper-to-code.html#eq-4">Eq. 4</a>' in line
     other = texts[site / "studies" / "jiang2015" / "notes.html"]
     assert "Theorem 2" in other
