@@ -164,7 +164,7 @@ def main(cases: int) -> None:
         except Exception as error:
             error.add_note(f"case {number}")
             raise
-    print(f"engine: {compiled._built()[0].__file__}")
+    print(f"engine: {compiled._built(compiled._compiled).__file__}")
     print(f"{cases} cases: {ends['result']} results, {ends['error']} errors")
 
 

@@ -31,12 +31,13 @@ def count_operations(problem: Problem, methods: Sequence[Method]) -> float:
 
 
 def seconds_per_operation(problems: Sequence[tuple[Problem, Sequence[Method]]]) -> float:
-    """Measure the problem with most operations in a run; without problems, a small one.
+    """Measure the problem with most operations in a run; without problems, or if it fails, a small one.
 
-    A failure is not reported here, because the work will report it.
+    The work will report the failure.
     """
-    with suppress(Exception):
-        return _measure_once(*max(problems, key=lambda pair: count_operations(*pair)))
+    if problems:
+        with suppress(Exception):
+            return _measure_once(*max(problems, key=lambda pair: count_operations(*pair)))
     return _measure_once(small_problem(), [SMALL_METHOD])
 
 

@@ -11,7 +11,7 @@ SOURCE_DIGEST: str
 """The digest of the C source at the build."""
 
 def dirichlet(keys: Keys, shapes: Doubles, P: Doubles, tasks: int, n: int, rows: int, S: int, /) -> None:
-    """Fill `P` with N models, with a Dirichlet row for each row of shapes."""
+    """Fill `P` with the models of tasks in n runs, with a Dirichlet row for each row of the run's shapes."""
 
 def transitions(keys: Keys, P: Doubles, counts: Counts, N: int, batches: int, rows: int, S: int, m: int, /) -> None:
     """Fill `counts` with the counts of m transitions from each row of each of N models."""

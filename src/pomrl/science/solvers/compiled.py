@@ -11,12 +11,15 @@ import hashlib
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int, Int16
 from scipy.sparse import csr_array
 
 from pomrl.science.solvers import GammaGrid, ModelStack, RewardStack, action_ties, input_checks
+
+ModuleT = TypeVar("ModuleT")
 
 HEADER = Path(__file__).parents[1] / "_buffers.h"
 """The header of all C sources."""
@@ -44,10 +47,10 @@ def is_built() -> bool:
     )
 
 
-def _built():  # without annotation, so that pyright takes the types from `_compiled.pyi` and `_sparse.pyi`
-    if _compiled is None or _sparse is None:
+def _built(module: ModuleT | None) -> ModuleT:
+    if module is None:
         raise RuntimeError("the compiled engine was not built; install the package again with a C compiler")
-    return _compiled, _sparse
+    return module
 
 
 def plan(
@@ -76,7 +79,7 @@ def _plan(
     policies = np.empty((M, G, S), np.int16)
     P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     sides = 1 + action_ties.have_both_signs(R)
-    stuck_model = _built()[0].plan(P, R, gammas, policies, values, M, S, A, G, sides, rounding, patience)
+    stuck_model = _built(_compiled).plan(P, R, gammas, policies, values, M, S, A, G, sides, rounding, patience)
     if stuck_model >= 0:
         raise ArithmeticError(
             f"model {stuck_model}: policy iteration did not converge in {patience} steps at one gamma"
@@ -104,12 +107,35 @@ def evaluate_policies(
     P, R, gammas = input_checks.float64(P, "P"), input_checks.float64(R, "R"), input_checks.float64(gammas, "gammas")
     models, policies = np.require(models, np.int64, ["C", "A"]), np.require(policies, np.int16, ["C", "A"])
     (k, S), A = policies.shape, R.shape[2]
-    _built()[0].evaluate(P, R, models, policies, gammas, V, k, S, A)
+    _built(_compiled).evaluate(P, R, models, policies, gammas, V, k, S, A)
     return V
 
 
 FAILED, UNSORTED = 0, 2
 """Results of `improve_sparse`: an evaluation did not converge; states should be sorted before the next call."""
+
+
+class SparseLimits(NamedTuple):
+    """The limits of `improve_sparse`, in the order of the C function."""
+
+    residual: float
+    """Largest residual of an evaluation, in units of its right-hand side."""
+    reduction: float
+    """Reduction of the residual in an approximate evaluation."""
+    rounding: float
+    """`action_ties.ROUNDING_SHARE`."""
+    noise: float
+    """Rounding error of values with rewards of both signs."""
+    steps: int
+    """Steps of BiCGSTAB after each start."""
+    starts: int
+    """Starts of BiCGSTAB."""
+    sweeps: int
+    """Sweeps of improvement before the first evaluation."""
+    rounds: int
+    """Rounds of evaluation and improvement; 0: only evaluation."""
+    misplaced: int
+    """Number of transitions to a state out of order from which states should be sorted."""
 
 
 def improve_sparse(
@@ -118,12 +144,13 @@ def improve_sparse(
     V: Float[np.ndarray, " S"],
     policy: Int16[np.ndarray, " S"],
     gamma: float,
-    *limits: float | int,
+    limits: SparseLimits,
 ) -> int:
-    """Improve and evaluate a policy in place.
+    """Improve and evaluate a policy in place; row s A + a is pair (s, a).
 
-    Row s A + a is pair (s, a). `limits` are the arguments of `_sparse.improve` with these names, in this order: share,
-    reduction, rounding, noise, steps, starts, sweeps, rounds, misplaced.
+    Returns:
+        `FAILED`, `UNSORTED`, or 1.
     """
-    entries = rows.indptr.astype(np.int32, copy=False), rows.indices.astype(np.int32, copy=False), rows.data
-    return _built()[1].improve(*entries, R, V, policy, *R.shape, gamma, *limits)
+    starts, successors = rows.indptr.astype(np.int32, copy=False), rows.indices.astype(np.int32, copy=False)
+    probabilities, (S, A) = np.asarray(rows.data, float), R.shape
+    return _built(_sparse).improve(starts, successors, probabilities, R, V, policy, S, A, gamma, *limits)

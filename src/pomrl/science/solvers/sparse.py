@@ -127,9 +127,9 @@ def plan_and_evaluate(
                 f"gamma = {gamma}: policy iteration did not converge in {MAX_EVALUATIONS} evaluations"
             )
         if keeps_ties and g:
-            kept = _keep(policies[g - 1], policy, Q, V)
-            if (kept != policy).any():
-                policy, V = solver.improve(kept, gamma, V, rounds=0)
+            tied_policy = _keep(policies[g - 1], policy, Q, V)
+            if (tied_policy != policy).any():
+                policy, V = solver.improve(tied_policy, gamma, V, rounds=0)
         policies[g], values[:, g] = policy, V
     return policies, values
 
@@ -209,10 +209,19 @@ class _OrderedModel:
         policy, V = policy.copy(), start.copy()
         # with rewards of both signs, rounding errors are in units of |R|
         noise = 2.0 * ROUNDING_SHARE * np.abs(self._R[-1]).max() / (1.0 - gamma) if len(V) > 1 else 0.0
-        for R, side, share in zip(range(len(V)), V, _shares(len(V)), strict=True):
-            goal = max(share * (1.0 - gamma), _ULPS)
-            limits = goal, REDUCTION, ROUNDING_SHARE, noise, BICGSTAB_STEPS, BICGSTAB_STARTS
-            if not self._converges(R, policy, side, gamma, limits, 0 if R else rounds):
+        for index, side, share in zip(range(len(V)), V, _shares(len(V)), strict=True):
+            limits = compiled.SparseLimits(
+                residual=max(share * (1.0 - gamma), _ULPS),
+                reduction=REDUCTION,
+                rounding=ROUNDING_SHARE,
+                noise=noise,
+                steps=BICGSTAB_STEPS,
+                starts=BICGSTAB_STARTS,
+                sweeps=FIRST_SWEEPS if rounds and not index and not side.any() else 0,
+                rounds=0 if index else rounds,
+                misplaced=int(MISPLACED_SHARE * len(policy)),
+            )
+            if not self._converges(index, policy, side, gamma, limits):
                 return None
         return policy, V
 
@@ -222,18 +231,18 @@ class _OrderedModel:
         policy: Int16[np.ndarray, " S"],
         V: Float[np.ndarray, " S"],
         gamma: float,
-        limits: tuple[float | int, ...],
-        rounds: int,
+        limits: compiled.SparseLimits,
     ) -> bool:
         """Improve a policy and one side of its values in place; return whether the evaluation converged."""
-        sweeps, end = FIRST_SWEEPS if rounds and not V.any() else 0, compiled.UNSORTED
-        for misplaced in [int(MISPLACED_SHARE * len(policy))] * MAX_SORTS + [MAX_ENTRIES]:
+        end = compiled.UNSORTED
+        for misplaced in [limits.misplaced] * MAX_SORTS + [MAX_ENTRIES]:
             actions, values = policy[self._order], V[self._order]
-            counts = sweeps, rounds, misplaced
-            end = compiled.improve_sparse(self._rows, self._R[side], values, actions, gamma, *limits, *counts)
-            policy[self._order], V[self._order], sweeps = actions, values, 0
+            limits = limits._replace(misplaced=misplaced)
+            end = compiled.improve_sparse(self._rows, self._R[side], values, actions, gamma, limits)
+            policy[self._order], V[self._order] = actions, values
             if end != compiled.UNSORTED:
                 break
+            limits = limits._replace(sweeps=0)
             self._sort(values)
         return end != compiled.FAILED
 
