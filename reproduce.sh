@@ -43,7 +43,7 @@ environment() {
     digest "$lock" > .venv/made-from
 }
 
-digest() { cat "$1" pyproject.toml packages/*/pyproject.toml setup.py src/pomrl/science/*.h src/pomrl/science/*/*.c | cksum; }
+digest() { cat "$1" pyproject.toml packages/*/pyproject.toml setup.py src/pomrl/science/*.[ch] src/pomrl/science/*/*.c | cksum; }
 
 make_environment() {
     local lock=$1 python engine package
