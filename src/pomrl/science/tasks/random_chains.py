@@ -316,17 +316,18 @@ class UniformBall(RandomChains):
         return float((room / scale).max())
 
     def _draw(self, rng: np.random.Generator, mean: MeanModel, tasks: int) -> Float[np.ndarray, "tasks S A S"]:
-        return np.stack([self._draw_task(rng, mean) for _ in range(tasks)])
-
-    def _draw_task(self, rng: np.random.Generator, mean: MeanModel) -> Float[np.ndarray, "S A S"]:
         """Draw a uniform point in the ball of each row."""
+        normals, uniforms = np.empty((tasks, *mean.P_o.shape)), np.empty((tasks, *mean.P_o.shape[:-1], 1))
+        for t in range(tasks):  # task by task, so that two calls draw the same as one
+            rng.standard_normal(out=normals[t])
+            rng.random(out=uniforms[t])
         supported = mean.P_o > 0
         states = supported.sum(-1, keepdims=True)
-        direction = np.where(supported, rng.standard_normal(mean.P_o.shape), 0.0)
+        direction = np.where(supported, normals, 0.0)
         direction -= np.where(supported, direction.sum(-1, keepdims=True) / states, 0.0)
         dimension = np.maximum(states - 1.0, 1.0)
         reach = self._reach(mean)[..., None] * np.sqrt(states / dimension)  # an entry moves less than its vector
-        radius = reach * elementary.power(rng.random((*states.shape[:-1], 1)), 1.0 / dimension)
+        radius = reach * elementary.power(uniforms, 1.0 / dimension)
         length = np.sqrt((direction**2).sum(-1, keepdims=True))
         moved = mean.P_o + np.divide(radius, length, out=np.zeros_like(length), where=states > 1) * direction
         moved = np.maximum(moved, 0.0)  # at the edge of the ball rounding may make an entry negative
