@@ -1,5 +1,8 @@
 """Claims about sweeps, simulations or exact numbers."""
 
+# A user's function may return anything.
+# pyright: reportUnnecessaryIsInstance=false, reportUnnecessaryComparison=false
+
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

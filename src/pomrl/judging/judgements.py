@@ -126,7 +126,7 @@ class Judgements:
 
     by_variant: Mapping[str, Mapping[str, Judgement]]
     """The judgements by variant and claim id, in the order of the table."""
-    judged_on: Mapping[str, str] = field(default_factory=dict)
+    judged_on: Mapping[str, str] = field(default_factory=dict[str, str])
     """The digest of the inputs of verdicts, by variant, if stored."""
     older: tuple[str, ...] = ()
     """The variants with verdicts older than the present code and settings."""

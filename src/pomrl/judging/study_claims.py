@@ -118,7 +118,7 @@ class _OnDemand(Sequence[Any]):
     make: Callable[[Experiment], Result]
 
     def __getitem__(self, index: Any) -> Any:
-        return self.make(self.experiments[index])
+        return self.make(self.experiments[int(index)])
 
     def __len__(self) -> int:
         return len(self.experiments)
@@ -128,7 +128,7 @@ class _OnDemand(Sequence[Any]):
 class Reader:
     """A reader of stored losses with a cache."""
 
-    cache: dict[tuple[str, int], Result] = field(default_factory=dict)
+    cache: dict[tuple[str, int], Result] = field(default_factory=dict[tuple[str, int], Result])
     reading: Lock = field(default_factory=Lock)
     """The lock around reading, so that claims judged in parallel read losses once."""
 
@@ -204,7 +204,7 @@ def digest_basis(study: Study, claims: Sequence[Claim], variants: Container[str]
     """Compute digests of the inputs of verdicts, by variant."""
     simulations = [simulation.signature for simulation in needed_simulations(claims)]
     sources = {claim.id: inspect.getsource(claim.check) for claim in claims}
-    digests = {}
+    digests: dict[str, str] = {}
     for variant in (variant for variant in study.variants if variant.name in variants):
         current = basis(study, claims, variant)
         experiments = {

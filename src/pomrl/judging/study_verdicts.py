@@ -27,7 +27,8 @@ def find_variants(study: Study, names: str | None = None) -> list[Variant]:
         ConfigError: A name is unknown.
     """
     by_name = {variant.name: variant for variant in study.variants}
-    requested = [*by_name, *(study.families if names == "all" else [])] if names in (None, "all") else names.split(",")
+    everything = [*by_name, *(study.families if names else ())]
+    requested = everything if names is None or names == "all" else names.split(",")
     groups = ([by_name[name]] if name in by_name else study.family(name).variants for name in requested)
     variants = chain.from_iterable(groups)
     return list({variant.name: by_name.get(variant.name, variant) for variant in variants}.values())

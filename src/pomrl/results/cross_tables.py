@@ -109,7 +109,7 @@ def best_columns(samples: Mapping[Any, LossPerRun], statistic: str) -> list[str]
     if not known:
         return []
     first = samples[smallest := min(known, key=known.__getitem__)]
-    names = []
+    names: list[str] = []
     for name in known:
         pairs = min(len(first), len(sample := samples[name]))
         if name == smallest or not paired_difference(first[:pairs], sample[:pairs], statistic).lower > 0.0:

@@ -3,6 +3,9 @@
 Tasks of a run are dependent, so whole runs are resampled.
 """
 
+# SciPy and the labels of pandas have no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -160,7 +163,7 @@ def _per_group(
     """Apply a function of gammas [G] and losses [n, G] to groups."""
     _refuse_repeated_runs(frame, [*by, "gamma"])
     groups = frame.groupby(list(by), observed=True)
-    results = []
+    results: list[Sequence[float]] = []
     for _, group in groups:
         losses = group.pivot(index="run", columns="gamma", values="planning_loss")
         if losses.isna().to_numpy().any():

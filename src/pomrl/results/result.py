@@ -1,5 +1,8 @@
 """Read the results of an experiment by run, task and gamma."""
 
+# xarray may not be installed.
+# pyright: reportUnknownVariableType=false, reportUnknownMemberType=false, reportUnknownParameterType=false
+
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -66,7 +69,7 @@ class Result:
 
     columns: Mapping[str, Shaped[np.ndarray, "n T G"]]
     """The columns of stored tables by name; empty without stored runs."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Settings by dotted keys."""
     stored: StoredExperiment | None = None
     experiment: Experiment | None = None

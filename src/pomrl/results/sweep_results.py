@@ -151,7 +151,7 @@ class SweepResults:
     def tables(self) -> "list[pd.DataFrame]":
         """The table of each experiment, with varying settings as first columns."""
         columns = {key: _as_column([mapping[key] for mapping in self.settings]) for key in self.keys if self.results}
-        tables = []
+        tables: list[pd.DataFrame] = []
         for index, table in enumerate(result.table() for result in self.results):
             for key in reversed(self.keys):
                 table.insert(0, key, columns[key].iloc[[index]].repeat(len(table)).array)
