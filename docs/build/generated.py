@@ -106,8 +106,14 @@ def figures_in(study: Study) -> Iterator[str]:
         yield from (f"![{title}]({path})\n\n{bands(path)}".rstrip() for path in pictures(figure))
         yield from map(str, paragraphs(caption_of(figure.docstring)))
         values = [f"[values and settings]({report}#figure-{figure.name})"] if report else []
-        yield " · ".join([*claim_links(study, figure), f"[code](src/{figure.module.replace('.', '/')}.py)", *values])
+        yield " · ".join([*claim_links(study, figure), f"[code]({code_path(study, figure)})", *values])
         yield f"    pomrl reproduce {study.name} figures --only {figure.name}"
+
+
+def code_path(study: Study, figure: Figure) -> str:
+    """Return the path of a figure's module in the checkout."""
+    inside = figure.module.removeprefix(f"{study.package}.").replace(".", "/")
+    return f"{study.folder.relative_to(ROOT)}/{inside}.py"
 
 
 def report_of(study: Study) -> str:
@@ -123,7 +129,7 @@ def claim_links(study: Study, figure: Figure) -> Iterator[str]:
     for claim in judged.first_under(variants):
         if figure.name in claim.figures:
             signs = "".join(verdict_sign(judged, name, claim.id) for name in variants)
-            yield f"[{claim.id}](src/pomrl_studies/{study.name}/claims.csv#{anchor(claim.id)}) {signs}"
+            yield f"[{claim.id}]({study.folder.relative_to(ROOT)}/claims.csv#{anchor(claim.id)}) {signs}"
 
 
 def pictures(figure: Figure) -> list[str]:

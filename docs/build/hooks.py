@@ -30,17 +30,25 @@ from docs.build.generated import PAGES, SOURCE  # noqa: E402
 from pomrl.store import manifests  # noqa: E402
 from pomrl_report.address import repository_address  # noqa: E402
 
-TABLES = tuple(f"src/pomrl_studies/*/{name}" for name in ("claims.csv", "ledger.yaml", "pages/*.csv"))
+STUDIES = ("src/pomrl_studies/*", "packages/pomrl-papers/src/pomrl_papers/*")
+"""The folders of studies."""
+
+
+def in_studies(*names: str) -> tuple[str, ...]:
+    """Return patterns of files in the folders of studies."""
+    return tuple(f"{study}/{name}" for study in STUDIES for name in names)
+
+
+TABLES = in_studies("claims.csv", "ledger.yaml", "pages/*.csv")
 """The tables of studies; the site shows them as pages."""
 
 SOURCES = (
     *("*.md", "CITATION.cff", "docs/*.md", "outputs/readme/*.png", "docs/build/*.js", "docs/build/*.css"),
     *("src/pomrl_report/templates/chart.js", "src/pomrl_studies/pomrl2023/pages/planning.js"),
-    *("src/pomrl_studies/*/pages/*.md", "src/pomrl_studies/*/study.yaml"),
+    *in_studies("pages/*.md", "study.yaml", "claims/*.py", "claims.py", "figures/*.py", "figures.py"),
     *("packages/*/*.md", "packages/*/docs/*.md", "packages/*/benchmarks/results/*.csv"),
     *TABLES,
-    *("src/pomrl_studies/*/claims/*.py", "src/pomrl_studies/*/claims.py", "src/pomrl_studies/*/figures/*.py"),
-    *("src/pomrl_studies/*/figures.py", "outputs/studies/*/report/*.*"),
+    "outputs/studies/*/report/*.*",
     *(f"src/pomrl_studies/pomrl2023/{name}" for name in ("variants.py", "digitised.csv")),
     *(
         "examples/tutorial.ipynb",
@@ -59,10 +67,11 @@ KINDS = {"*.py": code.CodeFile, **dict.fromkeys(TABLES, tables.TableFile)}
 ADDRESSES = {
     r"home\.md": "index.html",
     r"docs/(.+)\.md": r"\1.html",
-    r"src/pomrl_studies/(\w+)/pages/(.+)\.(?:md|csv)": r"studies/\1/\2.html",
-    r"src/pomrl_studies/(\w+)/(claims|ledger)\.(?:csv|yaml)": r"studies/\1/\2.html",
+    r".+/pomrl_(?:papers|studies)/(\w+)/pages/(.+)\.(?:md|csv)": r"studies/\1/\2.html",
+    r".+/pomrl_(?:papers|studies)/(\w+)/(claims|ledger)\.(?:csv|yaml)": r"studies/\1/\2.html",
     r"outputs/studies/(\w+)/report/(.+)": r"reports/\1/\2",
     r"(.+)\.md": r"\1.html",
+    r".+/pomrl_(?:papers|studies)/(.+)\.py": r"code/pomrl_studies/\1.html",
     r"(?:src/)?(.+)\.py": r"code/\1.html",
 }
 """The addresses of pages, by patterns of paths; the first match counts."""

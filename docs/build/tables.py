@@ -54,13 +54,14 @@ def with_links(page: str, study: Study) -> str:
     Links lead to the function of a claim, and to its figures.
     """
     claims = {claim.id: claim for claim in claims_of(study)}
+    to_root = "../" * len(study.folder.relative_to(ROOT).parts)
 
     def linked(row: re.Match[str]) -> str:
         claim = claims[row[1]]
         code = claim.check.__code__
         file = Path(code.co_filename).relative_to(ROOT).as_posix()
-        links = [f"[code](../../{file.removeprefix('src/')}#L{code.co_firstlineno})"]
-        links += [f"[figure](../../../gallery.md#{study.name}-{name})" for name in claim.figures]
+        links = [f"[code]({to_root}{file}#L{code.co_firstlineno})"]
+        links += [f"[figure]({to_root}gallery.md#{study.name}-{name})" for name in claim.figures]
         return f'| <a id="{anchor(claim.id)}"></a>**{claim.id}** ({", ".join(links)})'
 
     return re.sub(r"^\| \*\*([\w.]+)\*\*", linked, page, flags=re.M)

@@ -12,7 +12,7 @@ from pomrl.judging.claim import JudgedClaim, claims_of
 from pomrl.results.sweep_results import SweepResults
 from pomrl_studies.beyond.claims.families import FAMILIES, SPREADS
 from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS
-from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
+from pomrl_papers.horizons.claims import PROBLEMS, TRANSITIONS
 from verdicts.parts import Verdict
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD

@@ -20,10 +20,10 @@ from pomrl.science.estimators.estimator import Belief
 from pomrl.science.mdp import Criterion, Rewards, planning_loss, policy_value
 from pomrl.science.problem import Method
 from pomrl.small_experiments import SMALL_METHOD, small_problem
-from pomrl_studies.amit2020.least_squares import LeastSquares
-from pomrl_studies.amit2020.temporal_difference import TemporalDifference
-from pomrl_studies.horizons.cross_validated_gamma import CrossValidatedGamma
-from pomrl_studies.horizons.posterior_gamma import PosteriorGamma
+from pomrl_papers.amit2020.least_squares import LeastSquares
+from pomrl_papers.amit2020.temporal_difference import TemporalDifference
+from pomrl_studies.beyond.agents.cross_validated_gamma import CrossValidatedGamma
+from pomrl_studies.beyond.agents.posterior_gamma import PosteriorGamma
 
 pytestmark = pytest.mark.slow
 

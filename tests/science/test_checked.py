@@ -19,8 +19,8 @@ from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 from pomrl.science.tasks.streams import Drift
-from pomrl_studies.amit2020.least_squares import LeastSquares
-from pomrl_studies.rathnam2023.priors import SameWeight
+from pomrl_papers.amit2020.least_squares import LeastSquares
+from pomrl_papers.rathnam2023.priors import SameWeight
 
 PROBLEM = Problem(S=4, A=2, m=5, T=3, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=1))
 METHOD = Method(

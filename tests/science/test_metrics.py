@@ -22,7 +22,7 @@ from pomrl.science.metrics.metric import MetricInput, PlanningLoss
 from pomrl.science.metrics.shipped import DistinctPolicies, TrainingLoss, Value
 from pomrl.science.stored_columns import MEASURED
 from pomrl.small_experiments import SMALL_METHOD, UNEQUAL, small_problem
-from pomrl_studies.amit2020.least_squares import LeastSquares
+from pomrl_papers.amit2020.least_squares import LeastSquares
 
 OPTIONS = [path.stem for path in PUBLISHED.options("metric")]
 

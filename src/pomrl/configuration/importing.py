@@ -9,8 +9,8 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import Any
 
-OURS = ("pomrl", "pomrl_report", "pomrl_studies")
-"""The packages of this distribution."""
+OURS = ("pomrl", "pomrl_papers", "pomrl_report", "pomrl_studies")
+"""The packages of this project with components, claims or pages."""
 
 INSTALLED = {"site-packages", "dist-packages"}
 """The names of folders with installed packages."""
@@ -24,7 +24,7 @@ def import_by_name(module: str) -> ModuleType:
 
 
 def is_ours(module: str) -> bool:
-    """Return whether a module belongs to this distribution."""
+    """Return whether a module belongs to this project."""
     return module.partition(".")[0] in OURS
 
 

@@ -1,6 +1,7 @@
 """Locate configurations: `conf/`, user folders and studies."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
@@ -21,6 +22,9 @@ ENTRY_POINTS = "pomrl.studies"
 
 LOOKS = "looks.yaml"
 """The file with the styles of a folder's options in figures, by group and option."""
+
+SHIPPED = ("pomrl", "pomrl-papers")
+"""The distributions of this project with studies. Their options and sweeps are available everywhere, if installed."""
 
 SWEEPS = "conf/experiment"
 """The folder of sweeps in a study. They are options STUDY/NAME of the group `experiment`."""
@@ -105,9 +109,13 @@ def _has_groups(folder: Path) -> bool:
 @cache
 def shipped_packages() -> Mapping[Path, str]:
     """Return the packages of the shipped studies by folder, sorted."""
-    from importlib.metadata import distribution  # here, because it is slow
+    from importlib.metadata import PackageNotFoundError, distribution  # here, because it is slow
 
-    return _packages(distribution("pomrl").entry_points.select(group=ENTRY_POINTS))
+    points: list[EntryPoint] = []
+    for name in SHIPPED:
+        with suppress(PackageNotFoundError):
+            points += distribution(name).entry_points.select(group=ENTRY_POINTS)
+    return _packages(points)
 
 
 def shipped_folders() -> tuple[Path, ...]:
@@ -124,7 +132,8 @@ def installed_packages() -> Mapping[Path, str]:
 
 
 def _packages(points: Iterable["EntryPoint"]) -> dict[Path, str]:
-    specs = {package: find_spec(package) for package in sorted(point.value for point in points)}
+    packages = sorted((point.value for point in points), key=lambda package: package.rpartition(".")[2])
+    specs = {package: find_spec(package) for package in packages}
     folders = {package: spec.submodule_search_locations for package, spec in specs.items() if spec}
     return {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
 

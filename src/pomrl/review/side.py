@@ -21,12 +21,15 @@ from pomrl.configuration import sources, sweeps
 
 
 def use_studies_of(folder: Path) -> None:
-    """Use the studies in pyproject.toml of the copy, if it is a copy of this project."""
-    path = folder / "pyproject.toml"
-    project = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {}) if path.is_file() else {}
-    if project.get("name") != "pomrl":
+    """Use the studies in pyproject.toml files of the copy, if it is a copy of this project."""
+    paths = [folder / "pyproject.toml", *sorted(folder.glob("packages/*/pyproject.toml"))]
+    projects = [tomllib.loads(path.read_text(encoding="utf-8")).get("project", {}) for path in paths if path.is_file()]
+    if not projects or projects[0].get("name") != "pomrl":
         return
-    specs = {package: find_spec(package) for package in project["entry-points"][sources.ENTRY_POINTS].values()}
+    names = chain.from_iterable(
+        project.get("entry-points", {}).get(sources.ENTRY_POINTS, {}).values() for project in projects
+    )
+    specs = {package: find_spec(package) for package in names}
     folders = {package: spec.submodule_search_locations for package, spec in specs.items() if spec}
     packages = {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
     sources.shipped_packages = lambda: packages  # before other modules import the name

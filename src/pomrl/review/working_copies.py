@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,8 +29,8 @@ SIDE = Path(__file__).with_name("side.py")
 PATIENCE_SECONDS = 10.0
 """The time for a program to end, in seconds."""
 
-LEFT_OUT = ("tests/", "docs/", "site/", "benchmarks/", "examples/", "packages/", ".github/")
-"""Folders without files that experiments depend on."""
+LEFT_OUT = re.compile(r"(packages/[^/]+/)?(tests|docs|site|benchmarks|examples|\.github)/")
+"""The beginnings of paths of files that experiments do not depend on."""
 
 TEXTS = (".md", ".in", ".j2", ".html", ".css", ".js", ".svg", ".png", ".lock", ".typ", ".bib")
 """Suffixes of files that experiments do not depend on."""
@@ -57,7 +58,7 @@ class Side:
         entries = [line.partition("\t") for line in lines if line]
         blobs = {path: about.split()[2] for about, _, path in entries}
         texts = {path for path in blobs if Path(path).suffix in TEXTS}
-        left_out = texts | {path for path in blobs if path.startswith(LEFT_OUT) or "outputs" in Path(path).parts}
+        left_out = texts | {path for path in blobs if LEFT_OUT.match(path) or "outputs" in Path(path).parts}
         return {path: blob for path, blob in blobs.items() if path not in left_out}
 
     @cached_property
@@ -179,7 +180,8 @@ def _start(side: Side) -> "subprocess.Popen[str]":
     if side.has_package:
         _copy_extensions(folder / "src" / "pomrl")
     environment = {**os.environ, "POMRL_OUTPUTS": str(side.folder)}
-    environment |= {"PYTHONPATH": str(folder / "src")} if side.has_package else {}
+    code = [folder / "src", *sorted(folder.glob("packages/*/src"))]
+    environment |= {"PYTHONPATH": os.pathsep.join(map(str, code))} if side.has_package else {}
     command, pipe = [sys.executable, "-P", str(SIDE)], subprocess.PIPE
     with _messages(side).open("w") as messages:
         return subprocess.Popen(

@@ -1,0 +1,1 @@
+"""Studies of other papers on planning horizons, laid out like a user's study."""
