@@ -1,4 +1,4 @@
-"""Claims of the studies `beyond` and `horizons`: their rules on losses that are made up."""
+"""Claims of the study `beyond`: their rules on losses that are made up."""
 
 from collections.abc import Mapping
 
@@ -7,19 +7,15 @@ import pytest
 from tests.support.synthetic import AXES
 from tests.support.worlds import OURS, as_claimed, made_of, verdict
 
-from pomrl.configuration.study import find
-from pomrl.judging.claim import JudgedClaim, claims_of
-from pomrl.results.sweep_results import SweepResults
+from pomrl.judging.claim import JudgedClaim
 from pomrl_studies.beyond.claims.families import FAMILIES, SPREADS
 from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS
-from pomrl_papers.horizons.claims import PROBLEMS, TRANSITIONS
 from verdicts.parts import Verdict
 
 HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 GAMMAS = np.array([0.5, 0.9, 0.95, 0.99])
 BEYOND = {claim.id: claim for claim in OURS}
 H5 = BEYOND["H5"]
-HORIZONS = {claim.id: claim for claim in claims_of(find("horizons"))}
 ALL, FIRST_FIVE = dict.fromkeys(FAMILIES, 0.1), dict.fromkeys(FAMILIES[:5], 0.1)
 ROWS_MOVE = dict.fromkeys(("inventory", "queue", "forest", "frozen_lake_8x8"), 0.1)
 
@@ -103,41 +99,6 @@ class TestReadings:
     def test_one_better_learner_refutes_one_reading(self, reading: str, setting: tuple, estimator: str) -> None:
         expected = dict.fromkeys(("printed", "repaired", "computed"), HOLDS) | {reading: NOT}
         assert self.judged((*setting, estimator)) == expected
-
-
-class TestHorizons:
-    @pytest.mark.parametrize("name", ["frequencies", "penalties", "weights", "priors", "posteriors", "schedules"])
-    def test_the_sweeps_have_the_cells_of_the_claims(self, name: str) -> None:
-        assert (tuple(AXES[name]["task_distribution"]), tuple(AXES[name]["m"])) == (PROBLEMS, TRANSITIONS)
-
-    @pytest.mark.parametrize(
-        ("id", "expected", "where", "levels"),
-        [
-            *(("A1", expected, where, {"cross_validated_gamma": loss})
-              for expected, where, loss in ((HOLDS, 1.0, 0.9), (HOLDS, 0.6, 0.9), (NOT, 1.0, 1.1))),
-            *((id, expected, 0.6, {option: loss})
-              for id, option in (("A2", "penalties"), ("A3", "weights"), ("A4", "upper_bound"), ("A5", "tied_rows"))
-              for expected, loss in ((HOLDS, 0.9), (NOT, 1.1))),
-            ("A5", NOT, 1.0, {"tied_rows": 0.9, "cross_validated_gamma": 0.8}),
-            ("A6", HOLDS, 1.0, {"posteriors": 1.0}),
-            ("A6", NOT, 0.1, {"posteriors": 1.1}),
-            ("A7", HOLDS, 1.0, {"posteriors": 0.9}),
-            ("A7", NOT, 1.0, {"posteriors": 0.9, "dong": 0.8}),
-        ],
-    )  # fmt: skip
-    def test_losses_are_compared_in_cells(
-        self, id: str, expected: Verdict, where: float, levels: dict[str, float]
-    ) -> None:
-        """Losses are 1, but where `levels` has a sweep or an option, in this share of the problems."""
-
-        def sweep(name: str) -> SweepResults:
-            def mean(*values: str) -> float:
-                changed = {*values} & {*PROBLEMS[: round(where * len(PROBLEMS))]}
-                return next((levels[option] for option in (name, *values) if option in levels and changed), 1.0)
-
-            return made_of(AXES[name], mean, GAMMAS[-1:])
-
-        assert verdict(HORIZONS[id], *map(sweep, HORIZONS[id].sweeps)) is expected
 
 
 class TestAssumptions:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pomrl.science.agents.agent import CertaintyEquivalence
 from pomrl.science.data import Generative
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
@@ -19,8 +20,7 @@ from pomrl.science.planners import PolicyIteration
 from pomrl.science.problem import Method, Problem
 from pomrl.science.tasks.random_chains import Dirichlet
 from pomrl.science.tasks.streams import Drift
-from pomrl_papers.amit2020.least_squares import LeastSquares
-from pomrl_papers.rathnam2023.priors import SameWeight
+from pomrl_studies.beyond.estimators.james_stein import JamesStein
 
 PROBLEM = Problem(S=4, A=2, m=5, T=3, sigma=0.01, gamma_eval=0.9, seed=0, task_distribution=Dirichlet(zeros=1))
 METHOD = Method(
@@ -77,8 +77,8 @@ def afterwards(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda means: chain([mean := next(means)], repeat(change(mean)))
 
 
-ESTIMATOR, SCHEDULE, TASKS, AGENT = RegularisedLeastSquares, Grid, Dirichlet, LeastSquares
-MODEL = SameWeight
+ESTIMATOR, SCHEDULE, TASKS, AGENT = RegularisedLeastSquares, Grid, Dirichlet, CertaintyEquivalence
+MODEL = JamesStein
 GROUPS = {
     TASKS: "task_distribution",
     Drift: "stream",

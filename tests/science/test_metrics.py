@@ -22,7 +22,7 @@ from pomrl.science.metrics.metric import MetricInput, PlanningLoss
 from pomrl.science.metrics.shipped import DistinctPolicies, TrainingLoss, Value
 from pomrl.science.stored_columns import MEASURED
 from pomrl.small_experiments import SMALL_METHOD, UNEQUAL, small_problem
-from pomrl_papers.amit2020.least_squares import LeastSquares
+from pomrl_studies.beyond.agents.posterior_gamma import PosteriorGamma
 
 OPTIONS = [path.stem for path in PUBLISHED.options("metric")]
 
@@ -79,7 +79,7 @@ def test_the_loss_as_a_metric_is_the_column_of_the_loss(changes: dict[str, Any])
         """The planning loss, as a metric that is not the default one."""
 
     of_problem = replace(small_problem(), **changes)
-    for method in (SMALL_METHOD, replace(SMALL_METHOD, agent=LeastSquares())):
+    for method in (SMALL_METHOD, replace(SMALL_METHOD, agent=PosteriorGamma())):
         (table,) = tables(of_problem, [replace(method, metric=Loss())], range(3))
         (plain,) = tables(of_problem, [method], range(3))
         pd.testing.assert_frame_equal(table.drop(columns=MEASURED), plain, check_exact=True)

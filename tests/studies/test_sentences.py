@@ -3,8 +3,6 @@
 import csv
 import re
 
-import pytest
-
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import find
 from pomrl.configuration.sweeps import experiment
@@ -58,13 +56,3 @@ def test_each_claim_has_a_row_with_its_place() -> None:
         )
         assert named, claim.id
         assert any(place in places for place in named), (claim.id, claim.where, places)
-
-
-@pytest.mark.parametrize("name", ["jiang2015", "rathnam2023"])
-def test_sentences_of_other_papers_list_every_claim_and_no_other(name: str) -> None:
-    study = find(name)
-    with (study.folder / "pages" / "sentences.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert all(row["sentence"] and row["claims or why none"] for row in rows)
-    named = " ".join(row["claims or why none"] for row in rows)
-    assert {*re.findall(r"\b[DJ]\d+\b", named)} == {claim.id for claim in claims_of(study)}

@@ -5,17 +5,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.worlds import GAMMAS, holds, made_of
+from tests.support.synthetic import AXES
+from tests.support.worlds import GAMMAS, holds, made_of, verdict
 
 from pomrl.configuration.study import find
 from pomrl.judging.claim import claims_of
 from pomrl.results.sweep_results import SweepResults
 from pomrl_papers.amit2020.claims import AGENTS, EQUIVALENT_PENALTIES, GAMMA_EVAL, GRID_AGENTS, TRAJECTORIES
+from pomrl_papers.horizons.claims import PROBLEMS, TRANSITIONS
 from pomrl_papers.jiang2015 import claims as jiang2015
 from pomrl_papers.rathnam2023.claims import COMPARED_WEIGHTS, PRIORS, WEIGHTS
+from verdicts.parts import Verdict
 
-CLAIMS = {f"{study} {claim.id}": claim for study in ("amit2020", "jiang2015", "rathnam2023")
+CLAIMS = {f"{study} {claim.id}": claim for study in ("amit2020", "horizons", "jiang2015", "rathnam2023")
           for claim in claims_of(find(study))}  # fmt: skip
+
+HOLDS, NOT = Verdict.HOLDS, Verdict.DOES_NOT_HOLD
 
 
 def parabola(best: float, gammas: np.ndarray = GAMMAS) -> np.ndarray:
@@ -125,3 +130,39 @@ class TestRathnam2023:
         others = {"weight": OF_WEIGHTS} if claim == "D5" else {"concentration": ZEROS}
         compared = with_data(0.5, uneven, **others)
         assert holds(CLAIMS[f"rathnam2023 {claim}"], with_data(0.5, 0.5), compared) == expected
+
+
+class TestHorizons:
+    @pytest.mark.parametrize("name", ["frequencies", "penalties", "weights", "priors", "posteriors", "schedules"])
+    def test_the_sweeps_have_the_cells_of_the_claims(self, name: str) -> None:
+        assert (tuple(AXES[name]["task_distribution"]), tuple(AXES[name]["m"])) == (PROBLEMS, TRANSITIONS)
+
+    @pytest.mark.parametrize(
+        ("id", "expected", "where", "levels"),
+        [
+            *(("A1", expected, where, {"cross_validated_gamma": loss})
+              for expected, where, loss in ((HOLDS, 1.0, 0.9), (HOLDS, 0.6, 0.9), (NOT, 1.0, 1.1))),
+            *((id, expected, 0.6, {option: loss})
+              for id, option in (("A2", "penalties"), ("A3", "weights"), ("A4", "upper_bound"), ("A5", "tied_rows"))
+              for expected, loss in ((HOLDS, 0.9), (NOT, 1.1))),
+            ("A5", NOT, 1.0, {"tied_rows": 0.9, "cross_validated_gamma": 0.8}),
+            ("A6", HOLDS, 1.0, {"posteriors": 1.0}),
+            ("A6", NOT, 0.1, {"posteriors": 1.1}),
+            ("A7", HOLDS, 1.0, {"posteriors": 0.9}),
+            ("A7", NOT, 1.0, {"posteriors": 0.9, "dong": 0.8}),
+        ],
+    )  # fmt: skip
+    def test_losses_are_compared_in_cells(
+        self, id: str, expected: Verdict, where: float, levels: dict[str, float]
+    ) -> None:
+        """Losses are 1, but where `levels` has a sweep or an option, in this share of the problems."""
+
+        def sweep(name: str) -> SweepResults:
+            def mean(*values: str) -> float:
+                changed = {*values} & {*PROBLEMS[: round(where * len(PROBLEMS))]}
+                return next((levels[option] for option in (name, *values) if option in levels and changed), 1.0)
+
+            return made_of(AXES[name], mean, GAMMAS[-1:])
+
+        claim = CLAIMS[f"horizons {id}"]
+        assert verdict(claim, *map(sweep, claim.sweeps)) is expected

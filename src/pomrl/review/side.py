@@ -26,10 +26,9 @@ def use_studies_of(folder: Path) -> None:
     projects = [tomllib.loads(path.read_text(encoding="utf-8")).get("project", {}) for path in paths if path.is_file()]
     if not projects or projects[0].get("name") != "pomrl":
         return
-    names = chain.from_iterable(
-        project.get("entry-points", {}).get(sources.ENTRY_POINTS, {}).values() for project in projects
-    )
-    specs = {package: find_spec(package) for package in names}
+    entry_points = (project.get("entry-points", {}).get(sources.ENTRY_POINTS, {}) for project in projects)
+    by_name = dict(sorted(chain.from_iterable(points.items() for points in entry_points)))
+    specs = {package: find_spec(package) for package in by_name.values()}
     folders = {package: spec.submodule_search_locations for package, spec in specs.items() if spec}
     packages = {Path(paths[0]).resolve(): package for package, paths in folders.items() if paths}
     sources.shipped_packages = lambda: packages  # before other modules import the name
