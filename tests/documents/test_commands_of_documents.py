@@ -28,6 +28,7 @@ PAGES = [
     "CONTRIBUTING.md",
     *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
     *sorted(path.relative_to(ROOT).as_posix() for path in STUDIES.glob("*/pages/*.md")),
+    *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("packages/pomrl-papers/**/*.md")),
 ]
 ELSEWHERE = ("docs/extending.md", "docs/models.md", "docs/python.md", "docs/start.md")
 

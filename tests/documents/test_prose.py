@@ -22,6 +22,7 @@ DOCUMENTS = [
     *sorted(ROOT.glob("packages/*/README.md")),
     *sorted(ROOT.glob("packages/*/docs/*.md")),
     *sorted((ROOT / "src" / "pomrl_studies").glob("*/pages/*.md")),
+    *sorted(ROOT.glob("packages/*/src/*/*/pages/*.md")),
 ]
 
 PUBLISHED = re.compile(r"claim|figure|variant|article|family")

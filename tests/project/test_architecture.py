@@ -64,6 +64,9 @@ BESIDE = {
 DISTRIBUTIONS = sorted(ROOT.glob("packages/*/src/*"))
 """The packages of distributions of their own."""
 
+PAPERS = ROOT / "packages" / "pomrl-papers" / "src" / "pomrl_papers"
+"""The package of a distribution whose folders are studies."""
+
 REQUIRED = ("verdicts",)
 """The packages of distributions that the engine imports, and so they import nothing of it."""
 
@@ -126,7 +129,8 @@ OURS = sorted(path for path in (SRC / "pomrl").rglob("*.py") if path != SRC / "p
 
 
 def module_of(path: Path) -> str:
-    return ".".join(path.relative_to(SRC).with_suffix("").parts).removesuffix(".__init__")
+    source = PAPERS.parent if path.is_relative_to(PAPERS) else SRC
+    return ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
 
 
 def is_of_a_study(path: Path) -> bool:
@@ -165,12 +169,12 @@ def studies_with_a_command() -> set[str]:
 def test_a_study_imports_faces_and_its_own_modules_alone() -> None:
     """So that what is shipped can do no more than anybody's study. It may apply the rules of another study's claims."""
     assert studies_with_a_command() == {"pomrl_studies.board"}
-    for path in [*filter(is_of_a_study, OURS), *(SRC / "pomrl_studies").rglob("*.py")]:
+    for path in [*filter(is_of_a_study, OURS), *(SRC / "pomrl_studies").rglob("*.py"), *PAPERS.rglob("*.py")]:
         here = module_of(path).split(".")
         own = ".".join(here[:2])
         further = OF_COMMANDS if own in studies_with_a_command() else ()
         for name, line in imports(path):
-            if name.partition(".")[0] in ("pomrl", *BESIDE):
+            if name.partition(".")[0] in ("pomrl", PAPERS.name, *BESIDE):
                 is_rule = re.match(r"pomrl_studies\.\w+\.claims\.", name) and "claims" in here
                 is_face = name.startswith("pomrl.") and room(name) in (*FACES, *PUBLIC)
                 allowed = is_face or f"{name}.".startswith(f"{own}.") or is_rule or name in further
