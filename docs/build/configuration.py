@@ -1,7 +1,4 @@
-"""Write docs/configuration.md, the reference of all keys, from types and docstrings.
-
-python -m docs.build.configuration        in the folder of the checkout
-"""
+"""Make docs/configuration.md, the reference of all keys, from types and docstrings."""
 
 import ast
 import inspect
@@ -20,7 +17,7 @@ from pomrl.base import DataPath
 from pomrl.configuration.composed import GROUPS
 from pomrl.configuration.importing import is_ours
 from pomrl.configuration.parsing import PROBLEM_KEYS, REQUEST_KEYS, Experiment, Request
-from pomrl.configuration.sources import PUBLISHED, Sources
+from pomrl.configuration.sources import Sources
 from pomrl.configuration.sweeps import experiment
 from pomrl.results.tables import markdown
 from pomrl.science.problem import Problem
@@ -222,7 +219,3 @@ def _owners(row: Row, options: set[str]) -> str:
 
 def _names(options: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in options)
-
-
-if __name__ == "__main__":
-    Path("docs/configuration.md").write_text(configuration(PUBLISHED), encoding="utf-8")

@@ -4,20 +4,24 @@
     python -m docs.build STUDY --pictures NAME ...
 
 The first command writes the table of judgements and the pages into the folder of each study, unless its results are
-provisional or old. It then renders README.md and docs/*.md.in, which look numbers up in these tables
-(`pomrl_report.lookups`) and in the board (`pomrl_studies.board.lookups`). The second command draws small pictures for
-README.md and the page of results into outputs/readme.
+provisional or old. It then renews all generated documents: those with lookups in these tables (`pomrl_report.lookups`)
+and in the board (`pomrl_studies.board.lookups`), the reference of keys, the code of the paper and stored columns. The
+second command draws small pictures for README.md and the page of results into outputs/readme.
 """
 
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
-from docs.build import pictures
+from docs.build import columns, paper, pictures
+from docs.build.configuration import configuration
 
 from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
 from pomrl.configuration.composed import number_of
+from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.study import Study, find, shipped_studies
 from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import judgements, study_claims
@@ -31,6 +35,9 @@ from pomrl_studies.board.lookups import board, board_text
 
 ROOT = Path(__file__).parents[2]
 
+STUDIES = ROOT / "src" / "pomrl_studies"
+"""The studies whose results the documents look up."""
+
 CITATION = ROOT / "CITATION.cff"
 
 
@@ -41,11 +48,36 @@ def main() -> None:
     parser.add_argument("study", nargs="*", metavar="STUDY", help="studies (default: those that are shipped)")
     parser.add_argument("--pictures", nargs="+", metavar="NAME", help="draw small pictures of these figures instead")
     arguments = parser.parse_args()
-    named = arguments.pictures or ()
-    for study in [*map(find, arguments.study)] or shipped_studies():
+    named, studies = arguments.pictures or (), [*map(find, arguments.study)] or shipped_studies()
+    for study in studies:
         small = (pictures.renew(study, name) for name in versions(study, named) if name in named)
         for path in small if named else renew(study):
             print(path)
+    if not named and any(study.folder.parent == STUDIES for study in studies):
+        for path in renew_documents():
+            print(path)
+
+
+def renew_documents() -> list[Path]:
+    """Renew the generated documents, and return the paths of changed ones."""
+    changed = []
+    for path, content in generated_documents().items():
+        before, text = path.read_text(encoding="utf-8"), content()
+        if text != before:
+            files.write(path, text.encode())
+            changed.append(path)
+    return changed
+
+
+def generated_documents() -> Mapping[Path, Callable[[], str]]:
+    """Return the generated documents of the repository, each with the function for its text."""
+    return {
+        **{source.with_suffix(""): partial(document, source) for source in sources()},
+        CITATION: citation,
+        ROOT / "docs" / "configuration.md": partial(configuration, PUBLISHED),
+        paper.PAGE: paper.document,
+        columns.PAGE: columns.document,
+    }
 
 
 def renew(study: Study) -> list[Path]:
@@ -56,7 +88,7 @@ def renew(study: Study) -> list[Path]:
 
 
 def publish(study: Study, judged: Judgements) -> list[Path]:
-    """Publish a study and the documents, and return the written paths.
+    """Publish a study, and return the written paths.
 
     The table of judgements and the pages go into the folder of the study. Provisional or old results are not published.
     """
@@ -78,10 +110,7 @@ def publish(study: Study, judged: Judgements) -> list[Path]:
     contents |= {study.folder / "pages" / f"{name}.md": text.encode() for name, text in documents.items()}
     for path, content in contents.items():
         files.write(path, content)
-    for source in sources():
-        files.write(source.with_suffix(""), document(source).encode())
-    files.write(CITATION, citation().encode())
-    return [*contents, *(source.with_suffix("") for source in sources())]
+    return [*contents]
 
 
 def citation() -> str:
@@ -92,12 +121,13 @@ def citation() -> str:
 
 
 def sources() -> list[Path]:
-    """Return the sources of documents with lookups outside of studies."""
-    return [path for pattern in ("*.md.in", "docs/*.md.in") for path in sorted(ROOT.glob(pattern))]
+    """Return the sources of all documents with lookups."""
+    patterns = ("*.md.in", "docs/*.md.in", "src/pomrl_studies/*/pages/*.md.in")
+    return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
 
 
 def document(source: Path) -> str:
     """Return a document with its lookups in the published judgements."""
-    paper = find("pomrl2023")
-    results = pages.study_results(paper, judgements.read_published(paper))
+    study = find(source.parents[1].name if source.is_relative_to(STUDIES) else "pomrl2023")
+    results = pages.study_results(study, judgements.read_published(study))
     return lookups.fill(source.read_text("utf-8"), results, source.name, {"board": board, "board_text": board_text})

@@ -1,6 +1,4 @@
-"""Write docs/paper-to-code.md: the code and verdict of each equation.
-
-python -m docs.build.paper        in the folder of the checkout
+"""Make docs/paper-to-code.md: the code and verdict of each equation.
 
 The page also has algorithms, figures and claims. `src/pomrl_studies/pomrl2023/paper.csv` maps the paper to names in the
 code; lines, headings and verdicts are looked up. The site shows the page with numbers of lines, and the file without.
@@ -76,6 +74,11 @@ def page() -> str:
 def without_lines(page: str) -> str:
     """Return the page without numbers of lines, which change with the code."""
     return re.sub(r"\[([^]]*) \d+\]\(([^)#]*)#L\d+\)", r"[\1](\2)", page)
+
+
+def document() -> str:
+    """Return the page without numbers of lines, as in the file."""
+    return without_lines(page())
 
 
 def kind_of(row: dict[str, str]) -> str:
@@ -333,7 +336,3 @@ def relative(path: Path) -> str:
 def sources() -> set[str]:
     """Return the paths of code and settings with links from the page."""
     return set(re.findall(r"\]\(\.\./([^)#]+\.(?:py|yaml))[)#]", page()))
-
-
-if __name__ == "__main__":
-    PAGE.write_text(without_lines(page()), encoding="utf-8")

@@ -10,3 +10,7 @@
 Files are checked against digests (`pomrl.store.derived`). Equal inputs give equal bytes. A page shows the command for
 each missing piece.
 """
+
+from pomrl.configuration.importing import require_extra
+
+require_extra("report", ("jinja2", "latex2mathml", "markdown_it", "markupsafe", "mdit_py_plugins", "PIL"))

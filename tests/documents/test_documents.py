@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from docs.build.configuration import configuration
+from docs.build.documents import generated_documents
 from pydantic import TypeAdapter
 from tests.support.settings import OPTIONS, ROOT, STUDIES
 
@@ -19,13 +19,12 @@ from pomrl.drawing.figure import figures_of, file_name
 from pomrl.judging.claim import claims_of
 from pomrl_report.docs import one_page
 
+GENERATED = generated_documents()
 
-def test_the_reference_of_the_configuration_is_up_to_date(request: pytest.FixtureRequest) -> None:
-    path = ROOT / "docs" / "configuration.md"
-    actual = configuration(PUBLISHED)
-    if request.config.getoption("force_regen"):
-        path.write_text(actual)
-    assert path.read_text() == actual
+
+@pytest.mark.parametrize("path", GENERATED, ids=lambda path: str(path.relative_to(ROOT)))
+def test_generated_documents_are_up_to_date(path: Path) -> None:
+    assert path.read_text() == GENERATED[path](), "run python -m docs.build"
 
 
 def rows_of(group: str) -> list[tuple[str, str, set[str]]]:

@@ -39,12 +39,6 @@ ADDRESSES = sorted({address for place in PLACES for address in paper.split(place
 MARKERS = sorted({marker for place in PLACES for marker in paper.split(place["one_file"])})
 
 
-def test_it_is_up_to_date(request: pytest.FixtureRequest) -> None:
-    if request.config.getoption("force_regen"):
-        paper.PAGE.write_text(paper.without_lines(PAGE))
-    assert paper.PAGE.read_text() == paper.without_lines(PAGE), "python -m docs.build.paper makes it anew"
-
-
 def test_every_number_of_the_paper_has_a_row() -> None:
     anchors = re.findall(r'<a id="([\w-]+)"></a>', PAGE)
     assert len(anchors) == len(set(anchors))

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from docs.build.columns import with_columns
 from tests.support.settings import ROOT
 from tests.support.shipped import SIMULATIONS
 
@@ -26,11 +25,7 @@ def described(table: str) -> list[str]:
     return [name for line in lines for name in re.findall(r"`(\w+)`", line.split(" | ")[0])]
 
 
-def test_of_runs_are_those_of_the_code(request: pytest.FixtureRequest) -> None:
-    path = ROOT / "docs" / "stored_formats.md"
-    if request.config.getoption("force_regen"):
-        path.write_text(with_columns(DOCUMENT))
-    assert path.read_text() == with_columns(path.read_text())
+def test_of_runs_are_those_of_the_code() -> None:
     assert described("runs") == [*SCHEMA, MEASURED]
 
 

@@ -73,7 +73,7 @@ REQUIRED = ("verdicts",)
 ONLY_IN = {
     "argparse": ("commands",),
     "rich": ("commands",),
-    "jinja2": (),
+    **dict.fromkeys(("jinja2", "latex2mathml", "markdown_it", "markupsafe", "mdit_py_plugins", "PIL"), ()),
     "matplotlib": ("drawing", "api"),
     "seaborn": ("drawing",),
     "hydra": ("configuration", "commands"),

@@ -21,7 +21,9 @@ __all__ = ["installed"]  # a fixture
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 TESTED = "The wheel works in an empty folder"
-"""The step that tries the wheel without the engine."""
+"""The step that tries the wheel without the engine and without extras."""
+
+PAGES = "The wheel with its extra makes pages"
 
 REVIEWED = "Compare with the base branch"
 """The step that reviews a pull request; test_review_workflows executes it."""
@@ -39,7 +41,7 @@ def steps() -> list[tuple[str, dict[str, Any]]]:
 
 def lines() -> list[str]:
     """The lines of all steps, of the image and of its container, but for the steps that are executed as a whole."""
-    listed = [step for _, step in steps() if step.get("name") not in (TESTED, REVIEWED, RECOMPUTED)]
+    listed = [step for _, step in steps() if step.get("name") not in (TESTED, PAGES, REVIEWED, RECOMPUTED)]
     of_steps = [line for step in listed for line in step["run"].splitlines()]
     image = re.sub(r"\\\n", " ", (ROOT / "Dockerfile").read_text())
     of_image = re.findall(r"^RUN (.+)$", image, re.MULTILINE) + [
@@ -76,7 +78,7 @@ def test_what_a_line_names_exists(line: str) -> None:
     assert arguments_are_right(line)
 
 
-def assert_commands_work(commands: list[str], site: Path, folder: Path) -> None:
+def assert_commands_work(commands: list[str], site: Path, folder: Path, made: str = "plots/*.pdf") -> None:
     """Execute commands in a folder, where the program and the package are those of a folder with an installed wheel."""
     program = folder / "bin" / "pomrl"
     program.parent.mkdir()
@@ -87,18 +89,21 @@ def assert_commands_work(commands: list[str], site: Path, folder: Path) -> None:
     script = "set -eo pipefail\n" + "\n".join(commands)
     done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [*(folder / "outputs" / "plots").glob("*.pdf")]
+    assert [*(folder / "outputs").glob(made)]
 
 
 @pytest.mark.slow
-def test_the_wheel_without_the_engine_passes_the_test_of_its_release(installed: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "made"), [(TESTED, "plots/*.pdf"), (PAGES, "view/index.html")])
+def test_the_wheel_without_the_engine_passes_the_test_of_its_release(
+    name, made, installed: Path, tmp_path: Path
+) -> None:
     """The fixture builds the source distribution and the wheel with the back-end of `python -m build`."""
-    (step,) = (step for _, step in steps() if step.get("name") == TESTED)
+    (step,) = (step for _, step in steps() if step.get("name") == name)
     install, change, *commands = step["run"].splitlines()
     (wheel,) = installed.parent.glob("*.whl")
-    assert fnmatch(f"dist/{wheel.name}", install.removeprefix("python -m pip install "))
+    assert fnmatch(wheel.name, install.partition("dist/")[2].partition(")")[0])
     assert change == 'cd "$(mktemp -d)"'
-    assert_commands_work(commands, installed, tmp_path)
+    assert_commands_work(commands, installed, tmp_path, made)
 
 
 @pytest.mark.slow

@@ -50,7 +50,3 @@ def test_reports_link_to_it(address: str, here: Path) -> None:
     page = (here / "outputs/studies/mine/report/index.html").read_text()
     assert (f'<a href="{ADDRESS}">' in page) == bool(address)
     assert 'href=""' not in page
-
-
-def test_the_citation_is_up_to_date() -> None:
-    assert documents.CITATION.read_text() == documents.citation()

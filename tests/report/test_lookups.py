@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from docs.build import documents, tables
+from docs.build import tables
 from tests.support.judged import FOUND, HOLDS, NOT, judged
 from tests.support.settings import ROOT
 from tests.support.worlds import PAPER
@@ -189,16 +189,6 @@ def changed(table: Judgements, factor: float) -> Judgements:
 
 class TestPublished:
     """The documents of this checkout are those that the published table of judgements makes."""
-
-    @pytest.mark.parametrize("source", documents.sources(), ids=lambda path: path.name)
-    def test_documents(self, source: Path) -> None:
-        assert source.with_suffix("").read_text() == documents.document(source), f"edit {source.name}: docs.build"
-
-    @pytest.mark.parametrize("study", shipped_studies(), ids=lambda study: study.name)
-    def test_pages_of_studies(self, study: Study) -> None:
-        made = pages.look_up(study, judgements.read_published(study))
-        for name, text in made.items():
-            assert (study.folder / "pages" / f"{name}.md").read_text() == text, f"python -m docs.build {study.name}"
 
     @pytest.mark.parametrize("study", PUBLISHED, ids=lambda study: study.name)
     def test_the_page_of_claims_has_every_comparison_of_the_table(self, study: Study) -> None:

@@ -1,6 +1,7 @@
 """One-line messages for errors caused by users."""
 
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from typing import Any
 from pomrl.commands.interrupts import INTERRUPTED
 from pomrl.commands.terminal import exit_unread, exit_with, flush_output, one_line, warn
 from pomrl.configuration.composed import ConfigError, UnknownSweepError, UnreadableOverrideError
+from pomrl.configuration.importing import MissingExtraError
 from pomrl.configuration.sources import PAPER
 from pomrl.execution import ExecutionError
 from pomrl.outputs import outputs
@@ -84,6 +86,8 @@ def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]
     except OSError as error:
         flush_output(status)
         exit_with(_system_error_text(error), status)
+    except MissingExtraError as error:
+        exit_with(f"{sys.argv[0]} {error}", status)
     except UnknownSweepError as error:
         sweeps = _sweeps_of_figure(error.sweep)
         exit_with(f"experiment={error.sweep}: unknown sweep; {sweeps}" if sweeps else one_line(error), status)

@@ -7,14 +7,15 @@ of the caption, NAME_intervals confidence intervals over all shared runs.
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import entry_points
+from functools import cache, partial
+from importlib.metadata import EntryPoint, entry_points
 from itertools import chain, product
 
 from pomrl import store
 from pomrl.commands import computing
 from pomrl.commands.terminal import console, exit_with, print_frame, printable, warn
 from pomrl.configuration.composed import ConfigError, number_of
+from pomrl.configuration.importing import MissingExtraError
 from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
@@ -58,7 +59,20 @@ Other packages add stages by entry points in the group `pomrl.stages`.
 @cache
 def package_stages() -> Mapping[str, Stage]:
     """Return the stages of other packages by name."""
-    return {point.name: point.load() for point in sorted(entry_points(group="pomrl.stages"))}
+    return {point.name: _load(point) for point in sorted(entry_points(group="pomrl.stages"))}
+
+
+def _load(point: EntryPoint) -> Stage:
+    try:
+        return point.load()
+    except MissingExtraError as error:
+        return partial(_leave_out, f"the stage {point.name} {error}")
+
+
+def _leave_out(problem: str, request: StageRequest) -> None:
+    if request.is_named:
+        raise ConfigError(problem)
+    warn(problem)
 
 
 MAX_VARIANT_COLUMNS = 4

@@ -1,9 +1,11 @@
-"""Import modules by user-given names."""
+"""Import modules by user-given names, and check installed extras."""
 
 import ast
 import sys
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
@@ -14,6 +16,20 @@ OURS = ("pomrl", "pomrl_papers", "pomrl_report", "pomrl_studies")
 
 INSTALLED = {"site-packages", "dist-packages"}
 """The names of folders with installed packages."""
+
+
+class MissingExtraError(ImportError):
+    """Packages of an extra are not installed; the message follows a command's name."""
+
+
+def require_extra(extra: str, modules: Sequence[str]) -> None:
+    """Check that the modules of an extra are installed, without importing them.
+
+    Raises:
+        MissingExtraError: A module is missing.
+    """
+    if any(find_spec(module) is None for module in modules):
+        raise MissingExtraError(f"needs pomrl[{extra}]: pip install 'pomrl[{extra}]'")
 
 
 def import_by_name(module: str) -> ModuleType:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from math import isnan
 from pathlib import Path
 
@@ -37,6 +38,8 @@ def board(
     Raises:
         ValueError: A learner or a table is refused, or recomputed shipped losses differ.
     """
+    if file or merge or output:
+        import_module("pomrl_studies.board.page")  # says what is missing before anything is computed
     shipped = [row for row in losses.read_losses() if row.cell in {cell.name for cell in all_cells(version)}]
     own = own_learners(file) if file else []
     theirs = merging.read_theirs(merge, shipped, {learner.name for learner in own}) if merge else []

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -158,6 +159,7 @@ def _print_follow_up(old: Log, new: Log, gamma_eval: float) -> None:
 
 
 def _print_report(log: Log, gamma_eval: float, folder: Path, sources: Sequence[Path]) -> None:
+    import_module("pomrl_report.rendering")  # says what is missing before anything is computed
     report = horizon_report(log, gamma_eval)
     paths = _write(report, log, folder, sources)
     _print_summary(report, log)
