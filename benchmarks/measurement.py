@@ -1,15 +1,17 @@
 """Honest timing: results are checked first, then contenders take turns with us; ratios are taken within turns."""
 
 import time
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from threadpoolctl import threadpool_limits
 
-from benchmarks.contenders import LARGE, OURS, SMALL, Contender
-from benchmarks.problems import GAMMA_EVAL, Models, draw, grid
+from benchmarks import libraries, loops
+from benchmarks.problems import GAMMA_EVAL, Models, Plan, draw, grid
 from pomrl.science.mdp import planning_loss
+from pomrl.science.planners import PolicyIteration
 from pomrl.science.solvers.evaluation import policy_value
 
 VALUE_TOLERANCE = 1e-9
@@ -17,14 +19,42 @@ VALUE_TOLERANCE = 1e-9
 
 ROUNDS = 7
 
+
+class Contender(NamedTuple):
+    """A way to plan."""
+
+    plan: Plan
+    n_models: int
+    """How many of 1,500 models it plans: a way that plans one model after the other needs few to be timed."""
+
+
+OURS = Contender(PolicyIteration().plan, 1500)
+
+SMALL = {
+    "numba, a scalar loop": Contender(loops.numba_plan, 1500),
+    "JAX, an unrolled elimination": Contender(loops.jax_plan, 1500),
+    "NumPy, an optimised loop": Contender(loops.numpy_plan, 60),
+    "QuantEcon, its operators": Contender(libraries.quantecon_operators, 20),
+    "mdpsolver": Contender(libraries.mdpsolver_plan, 20),
+    "pymdptoolbox": Contender(libraries.pymdptoolbox_plan, 5),
+}
+"""Contenders on small models."""
+
+LARGE = {
+    "NumPy, an optimised loop": SMALL["NumPy, an optimised loop"],
+    "QuantEcon, its operators": SMALL["QuantEcon, its operators"],
+    "QuantEcon, modified": Contender(libraries.quantecon_modified, 20),
+}
+"""Contenders on large models."""
+
 LARGE_MODELS = {100: (4, 5), 300: (2, 3), 1000: (1, 3)}
 """For each number of states: models and rounds."""
 
 
 def ratios() -> pd.DataFrame:
     """Compare all contenders with us: the median, smallest and largest ratio over rounds."""
-    models, gammas = draw(OURS.few, 10, 2), grid(21)
-    rows = [compare(name, contender, models, gammas, contender.few, ROUNDS) for name, contender in SMALL.items()]
+    models, gammas = draw(OURS.n_models, 10, 2), grid(21)
+    rows = [compare(name, contender, models, gammas, contender.n_models, ROUNDS) for name, contender in SMALL.items()]
     for S, (count, rounds) in LARGE_MODELS.items():
         models, gammas = draw(count, S, 2), grid(100)
         rows += [compare(name, contender, models, gammas, count, rounds) for name, contender in LARGE.items()]
@@ -32,10 +62,10 @@ def ratios() -> pd.DataFrame:
 
 
 def compare(
-    name: str, contender: Contender, models: Models, gammas: Float[np.ndarray, " G"], few: int, rounds: int
+    name: str, contender: Contender, models: Models, gammas: Float[np.ndarray, " G"], n_models: int, rounds: int
 ) -> dict[str, object]:
-    """Plan and evaluate all models by ours and the first few by the other, both at all gammas, in turns."""
-    some = models.first(few)
+    """Plan and evaluate all models by ours and the first n_models by the other, both at all gammas, in turns."""
+    some = models.first(n_models)
     check_equal(name, contender, some, gammas)
     plan_and_evaluate(contender, some, gammas)  # compiled before it is timed
     ours, theirs = np.empty(rounds), np.empty(rounds)

@@ -64,7 +64,6 @@ EXAMPLES = re.findall(r"^ +pomrl run(.*?)(?:   ?\w.*)?$", HELP, flags=re.MULTILI
 
 def test_the_help_fits_a_terminal() -> None:
     lines = [line.removeprefix("  ") for line in HELP.splitlines()[1:]]
-    assert len(EXAMPLES) == 3
     assert len(lines) < 24  # with a line for the prompt
     assert max(map(len, lines)) <= 80
 
@@ -120,7 +119,7 @@ WRITTEN = [
 def test_every_file_that_is_named_exists() -> None:
     named = {(text, name) for text in WRITTEN for name in re.findall(PATH, (ROOT / text).read_text())}
     of_the_project = {pair for pair in named if not re.search("skeleton|CHANGELOG|NAME", "".join(pair))}
-    assert len(of_the_project) > 80
+    assert of_the_project
     missing = [(text, name) for text, name in sorted(of_the_project) if not (ROOT / name).exists()]
     assert [pair for pair in missing if not (ROOT / pair[0]).parent.joinpath(pair[1]).exists()] == []
 
@@ -128,10 +127,8 @@ def test_every_file_that_is_named_exists() -> None:
 def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
     pages = STUDIES / "pomrl2023" / "pages"
     defined = set(re.findall(r"^## (E\d+)\.", (pages / "errata.md").read_text(), flags=re.MULTILINE))
-    assert len(defined) == 19
     with (pages / "ambiguities.csv").open(newline="") as file:
         defined |= {row["number"] for row in csv.DictReader(file)}
-    assert len(defined) == 2 * 19
     cited = {
         (text, name) for text in WRITTEN for name in re.findall(r"\b[ER]\d{1,2}\b(?![\w-])", (ROOT / text).read_text())
     }
@@ -150,8 +147,7 @@ def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
     figures = {file_name(version, figure.docstring) for figure in of_all for version in figure.versions}
     results = (STUDIES / "pomrl2023" / "pages" / "results.md").read_text()
     named = set(re.findall(r"\b(?:Q\d\.\d|[AIT]\.\d+|[HMNU]\d)\b", results))
-    assert len(named) > 10
-    assert named <= claims
+    assert set() < named <= claims
     assert set(re.findall(r"outputs/readme/(\w+)\.png", results + (ROOT / "README.md").read_text())) <= figures
 
 

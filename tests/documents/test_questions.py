@@ -1,7 +1,6 @@
-"""Questions of users: each has a place in the documents, with its answer below the heading."""
+"""Each question of users has a section in the documents; test_commands_of_documents.py runs its commands."""
 
 import csv
-import re
 
 import pytest
 from tests.support.settings import ROOT
@@ -10,14 +9,9 @@ FILES = [ROOT / "tests/documents/questions.csv", *sorted(ROOT.glob("packages/*/t
 QUESTIONS = [row for path in FILES for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
 
 
-def section(page: str, heading: str) -> str:
-    """Return the text below a heading, up to the next one."""
-    _, actual, rest = f"\n{(ROOT / page).read_text(encoding='utf-8')}".partition(f"# {heading}\n")
-    assert actual, f"{page} must have the heading {heading!r}"
-    return " ".join(re.split(r"^#+ ", rest, flags=re.M)[0].split())
-
-
 @pytest.mark.parametrize("row", QUESTIONS, ids=[row["question"] for row in QUESTIONS])
-def test_a_question_has_an_answer(row: dict[str, str]) -> None:
-    text = section(row["page"], row["heading"])
-    assert any(phrase.strip() in text for phrase in row["answer"].split("|")), row["answer"]
+def test_question_has_a_section(row: dict[str, str]) -> None:
+    headings = [
+        line.lstrip("# ") for line in (ROOT / row["page"]).read_text(encoding="utf-8").splitlines() if line[:1] == "#"
+    ]
+    assert row["heading"] in headings

@@ -17,9 +17,6 @@ SOURCE = (ROOT / "README.md.in").read_text()
 CODE = re.compile(r"```.*?```|^    .*?$|`[^`]*`|\]\([^)]*\)|!\[.*?\]", re.DOTALL | re.MULTILINE)
 """Blocks and words of code, and the targets of links."""
 
-MOST_WORDS = 700
-"""Besides the table of the main claims."""
-
 CONSTANTS = {"1", "2", "3", "4", "5", "0.01", "0.047", "0.99", "95", "300", "1,000", "3.11", "3.13"}
 """Numbers that are settings, or count the findings."""
 
@@ -34,12 +31,6 @@ def test_the_first_sweep_prints_the_table() -> None:
 def test_no_estimate_is_typed() -> None:
     prose = PLACE.sub("", CODE.sub("", SOURCE))
     assert set(re.findall(r"\d[\d.,]*\d|\d", prose)) <= CONSTANTS
-
-
-def test_it_is_short() -> None:
-    prose = CODE.sub(" ", (ROOT / "README.md").read_text())
-    lines = [line for line in prose.splitlines() if not line.startswith("|")]
-    assert len(re.findall(r"[^\W_][^\s]*", "\n".join(lines))) <= MOST_WORDS
 
 
 def test_its_row_of_facts_is_that_of_the_package() -> None:

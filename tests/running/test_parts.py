@@ -21,11 +21,13 @@ SETTING = ("T=2", "S=4", "runs=220", "estimator=ada_pomrl")
         (4, 9.0, [100, 100, 10, 10]),
         (4, 0.0, [200, 20]),
         (440, 9.0, [1] * 220),
+        (440, 0.0175, [28, 29, 28, 29, 28, 29, 29, 20]),
     ],
 )
-def test_there_is_a_part_for_each_process_where_blocks_are_dear(
+def test_expensive_blocks_are_divided_for_all_processes(
     workers: int, seconds: float, expected: list[int], empty_outputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("pomrl.running.plan.PART_SECONDS", 0.5)
     monkeypatch.setattr("pomrl.running.plan.seconds_per_operation", lambda problems: seconds)
     monkeypatch.setattr("pomrl.running.plan.count_operations", lambda problem, methods: 1.0)
     parts = divide(plan([experiment(PUBLISHED, [*SETTING, f"execution.workers={workers}"])]))

@@ -74,6 +74,17 @@ def test_as_many_pairs_vary_as_the_fraction_says(S: int, A: int, varying: float,
     assert mean.varying.sum() == number
 
 
+def test_each_run_varies_in_its_own_pairs():
+    distribution = Dirichlet(zeros=2)
+    first, second = distribution.draw_means(0, range(2), 5, 2, 0.01)
+    varying = np.arange(10).reshape(5, 2) > 4
+    rngs = [generator(0, run, Stream.TASKS) for run in range(2)]
+    tasks = distribution.draw(rngs, [first, replace(second, varying=varying)], 3)
+    changes = (tasks.P[1:] != tasks.P[:1]).any((0, -1))
+    assert changes[0].all()
+    assert np.array_equal(changes[1], varying)
+
+
 def test_fixed_mean_model_is_that_of_its_seed_in_every_run_and_seed():
     fixed = Dirichlet(zeros=3, mean_model="fixed", varying=0.5)
     first, *others = [fixed.draw_mean(seed, run, 6, 2, 0.01) for seed, run in [(0, 0), (0, 1), (7, 0), (8, 123)]]

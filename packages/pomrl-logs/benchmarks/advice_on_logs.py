@@ -1,6 +1,6 @@
 """Is the advice of `pomrl_logs.horizon_report` right? What it truly gains over the policy that made the log.
 
-    PYTHONPATH=. python packages/pomrl-logs/benchmarks/advice_on_logs.py --processes 2 --logs 100 --output FOLDER
+    python packages/pomrl-logs/benchmarks/advice_on_logs.py --processes 2 --logs 100 --output FOLDER
 
 FOLDER gets a row for each log (`logs.csv`), and one for each family, group of families and cell (`gains.csv`), anew
 after each round of one log a cell, so that it may be interrupted. A loss is a true gain below 0; gains are shares of

@@ -1,6 +1,6 @@
 """What does the audit do with damaged logs, and with right ones?
 
-    PYTHONPATH=. python packages/pomrl-logs/benchmarks/damaged_logs.py --logs 24 --right 24 --output FILE
+    python packages/pomrl-logs/benchmarks/damaged_logs.py --logs 24 --right 24 --output FILE
 
 FILE gets a row for each kind of log: how many were stopped, advised without a limit, advised with one, and how many
 limits were above the true gain. Right logs are those of a ward, with other columns, and of all families of the other

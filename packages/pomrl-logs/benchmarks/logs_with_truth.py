@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from benchmarks.families_after_the_rule import AFTER_THE_RULE
 from families_after_the_freeze import AFTER_THE_FREEZE
 from families_after_the_limit import AFTER_THE_LIMIT
+from families_after_the_rule import AFTER_THE_RULE
 from families_of_tasks import Family, Tasks, of_latent
 from further_problems import Promotions, Triage, TwoMachines
 from jaxtyping import Float, Int

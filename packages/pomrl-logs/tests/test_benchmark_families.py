@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from benchmarks.families_after_the_rule import AFTER_THE_RULE
 from families_after_the_freeze import LATENT_FAMILIES
 from families_after_the_limit import AFTER_THE_LIMIT
+from families_after_the_rule import AFTER_THE_RULE
 
 from pomrl.components import TaskFamily
 from pomrl.planning import PolicyIteration

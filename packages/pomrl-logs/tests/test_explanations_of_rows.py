@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from benchmarks.explanations_of_rows import row
-from benchmarks.families_after_the_rule import AFTER_THE_RULE
+from explanations_of_rows import row
+from families_after_the_rule import AFTER_THE_RULE
 
 from pomrl.science.planners import PolicyIteration
 
 
-def test_a_gambler_with_fair_tosses_wins_as_often_as_the_share_that_he_owns() -> None:
+def test_fair_gambler_wins_his_share() -> None:
     fair = AFTER_THE_RULE["gambler"][0](centre=0.5, spread=0.0, values=2).candidate_models()
     P, R = fair.P[:1], (fair.P * fair.R).sum(-1)[:1]
     policy = PolicyIteration().plan(P, R, np.array([0.9]))[0, 0]
@@ -18,7 +18,7 @@ def test_a_gambler_with_fair_tosses_wins_as_often_as_the_share_that_he_owns() ->
     )
 
 
-def test_a_row_of_the_table() -> None:
+def test_row_of_the_table_adds_up() -> None:
     actual = row("cabs", 0.05, runs=3)
     assert actual["family"] == "cabs"
     shares = [float(str(actual[name]).split()[0]) for name in ("ada-POMRL", "equal or tied", "less")]

@@ -1,6 +1,6 @@
 """What learners lose that explain rows of a model in different ways, on families that were written after the rule.
 
-    python -m benchmarks.explanations_of_rows --runs 60
+    python packages/pomrl-logs/benchmarks/explanations_of_rows.py --runs 60
 
 A row for each family and spread: the loss without meta-learning, averaged over 15 tasks at gamma_eval = 0.99, and those
 of the others in per cent of it, with 95 % intervals of the mean over runs; `less` is that of equal or tied rows less
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from families_after_the_rule import AFTER_THE_RULE
 from jaxtyping import Float
 
-from benchmarks.families_after_the_rule import AFTER_THE_RULE
 from pomrl.results.tables import format_table
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Estimator, Truth
@@ -39,16 +39,16 @@ LEARNERS: Mapping[str, Estimator[Any]] = {
 }
 
 
-def losses(learner: Estimator[Any], of: Candidates, runs: int) -> Float[np.ndarray, " n"]:
-    """Return the mean loss over tasks in each run; the draws are the same for each learner."""
+def losses(learner: Estimator[Any], models: Candidates, runs: int) -> Float[np.ndarray, " n"]:
+    """Return the mean loss over tasks in each run; all learners see the same draws."""
     rng = np.random.default_rng(SEED)
-    S, A = of.P.shape[1:3]
-    truth = Truth(of.P.mean(0)[None].repeat(runs, 0), of.variance[None].repeat(runs, 0))
-    best = optimal_value(of.P, _rewards(of.P, of.R), GAMMA)
+    S, A = models.P.shape[1:3]
+    truth = Truth(models.P.mean(0)[None].repeat(runs, 0), models.variance[None].repeat(runs, 0))
+    best = optimal_value(models.P, _rewards(models.P, models.R), GAMMA)
     memory, total = learner.initial_memory(runs, S, A), np.zeros(runs)
     for t in range(1, TASKS + 1):
-        task = rng.integers(len(of.P), size=runs)
-        P, R = of.P[task], of.R[task]
+        task = rng.integers(len(models.P), size=runs)
+        P, R = models.P[task], models.R[task]
         batch = Batch.of_counts(rng.multinomial(TRANSITIONS, P), TRANSITIONS, equal=True)
         before, memory = memory, learner.learn(memory, batch)
         estimate = learner.assess(t, batch, before, memory, truth)
@@ -67,11 +67,11 @@ def _rewards(P: np.ndarray, R: np.ndarray) -> np.ndarray:
 def row(family: str, spread: float, runs: int) -> dict[str, object]:
     """Return a row of the table."""
     kind, centre = AFTER_THE_RULE[family]
-    of = kind(centre=centre, spread=spread).candidate_models()
-    found = {name: losses(learner, of, runs) for name, learner in LEARNERS.items()}
-    without = found["without"].mean()
-    shares = {name: _interval(100.0 * of_learner / without) for name, of_learner in found.items() if name != "without"}
-    less = _interval(100.0 * (found["equal or tied"] - found["ada-POMRL"]) / without)
+    models = kind(centre=centre, spread=spread).candidate_models()
+    by_name = {name: losses(learner, models, runs) for name, learner in LEARNERS.items()}
+    without = by_name["without"].mean()
+    shares = {name: _interval(100.0 * loss / without) for name, loss in by_name.items() if name != "without"}
+    less = _interval(100.0 * (by_name["equal or tied"] - by_name["ada-POMRL"]) / without)
     return {"family": family, "spread": spread, "without": f"{without:.3g}", **shares, "less": less}
 
 
