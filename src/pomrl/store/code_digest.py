@@ -16,6 +16,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
@@ -113,10 +114,10 @@ def _is_own(name: str, source: Path, importer: str) -> bool:
 
 
 def _source(module: str) -> Path | None:
-    """Find a module's Python or C source file without importing it."""
+    """Find a module's Python or C source file without importing it, also in the current folder."""
     top, *below = module.split(".")
     try:
-        spec = find_spec(top)
+        spec = find_spec(top) or PathFinder.find_spec(top, [str(Path.cwd())])
     except (ValueError, ImportError):  # a module run as a program has no specification
         return None
     if spec is None:
