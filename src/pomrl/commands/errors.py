@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pomrl.commands.interrupts import INTERRUPTED
+from pomrl.commands.process import INTERRUPTED
 from pomrl.commands.terminal import exit_unread, exit_with, flush_output, one_line, warn
 from pomrl.configuration.composed import ConfigError, UnknownSweepError, UnreadableOverrideError
 from pomrl.configuration.sources import PAPER

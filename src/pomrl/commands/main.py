@@ -1,7 +1,5 @@
 """The program `pomrl`: choose and run a command."""
 
-import gc
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -10,7 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
+from pomrl.commands.process import (
+    INTERRUPTED,
+    collect_garbage_rarely,
+    open_standard_error,
+    raise_at_interrupt,
+    skip_last_collection,
+)
 from pomrl.commands.terminal import exit_unread, exit_with, flush_output
 from pomrl.configuration.composed import unknown_key
 from pomrl.configuration.importing import import_by_name
@@ -49,25 +53,19 @@ pomrl COMMAND --help describes a command. Results are stored in the folder outpu
 environment variable POMRL_OUTPUTS. pomrl --version prints the version."""
 
 
-def main() -> None:
-    """Run the command of the first argument."""
-    _open_standard_error()
+def main(words: Sequence[str]) -> None:
+    """Run the command of the first word."""
+    open_standard_error()
+    collect_garbage_rarely()
     try:
-        command(next(iter(sys.argv[1:]), ""), sys.argv[2:])()
+        command(next(iter(words), ""), words[1:])()
     except BrokenPipeError:
         exit_unread()
     except KeyboardInterrupt:  # outside of `one_line_errors`
         exit_with("interrupted", INTERRUPTED)
     finally:
-        gc.freeze()  # exit in half the time, without a last garbage collection
+        skip_last_collection()
         flush_output()
-
-
-def _open_standard_error() -> None:  # so that no other file gets its descriptor
-    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (None is possible at run time)
-        while (descriptor := os.open(os.devnull, os.O_WRONLY)) < 2:
-            pass
-        sys.stderr = os.fdopen(descriptor, "w")
 
 
 def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
@@ -84,13 +82,11 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
         return partial(exit_with, unknown_key(name or "pomrl", name, [*all_commands()], problem), 2)
     if name == "run" and arguments[:1] == ["-sc"]:  # without Hydra, because a person waits
         return partial(_import(COMPLETION), arguments[1:])
-    sys.argv = [f"pomrl {name}", *arguments]
-    gc.set_threshold(200_000)  # frequent garbage collection finds nothing
     if name == "run":  # Hydra reads its arguments
         function = load(name)
         raise_at_interrupt()
-        return function
-    return partial(_parse_and_execute, name)
+        return partial(function, arguments)
+    return partial(_parse_and_execute, name, arguments)
 
 
 @cache
@@ -123,14 +119,15 @@ def summary(name: str) -> str:
     return line[:1].lower() + line[1:]
 
 
-def _parse_and_execute(name: str) -> None:
+def _parse_and_execute(name: str, arguments: Sequence[str]) -> None:
     from pomrl.commands.arguments import parse_and_call
     from pomrl.commands.errors import one_line_errors  # not needed by `run`
 
     with one_line_errors(ValueError):
         function = load(name)
         raise_at_interrupt()
-        parse_and_call(function, sys.argv[0], sys.argv[1:])
+        sys.argv = [f"pomrl {name}", *arguments]  # for records of the command
+        parse_and_call(function, sys.argv[0], arguments)
 
 
 def _print_version() -> None:
