@@ -4,8 +4,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import entry_points
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from pomrl.commands.process import (
@@ -32,6 +30,23 @@ COMMANDS: Mapping[str, str] = {
 }
 """The functions of this package's commands, as `MODULE:FUNCTION`. Other packages add commands by entry points of this
 form in the group `pomrl.commands`."""
+
+SUMMARIES: Mapping[str, str] = {
+    "run": "run one experiment, or a sweep with -m, and store the results",
+    "runs": "list, label, verify, recompute and remove stored experiments",
+    "table": "tabulate stored experiments as text, CSV, Markdown or LaTeX",
+    "plot": "plot stored experiments",
+    "diff": "show differences between experiments, in settings and results",
+    "reproduce": "compute, judge, draw and report a study",
+    "new": "create a small study, ready to run",
+    "export": "write stored experiments, or a study, to a zip archive",
+    "import": "check an archive, and merge its experiments into the stored ones",
+    "board": "rank learners on the problems of the board, including yours",
+    "docs": "open the documents in a browser",
+    "horizon": "recommend changes to the decisions recorded in a log",
+    "view": "show stored experiments in a browser, even during a sweep",
+}
+"""The summaries of this repository's commands for help, which imports none of them."""
 
 COMPLETION = "pomrl.commands.completion:print_completion"
 """The function of `pomrl run -sc`, as `MODULE:FUNCTION`."""
@@ -107,16 +122,11 @@ def _import(target: str) -> Callable[..., Any]:
 
 
 def summary(name: str) -> str:
-    """Return a command's summary line without importing its module."""
-    module, _, function = all_commands()[name].partition(":")
-    package, *names = module.split(".")
-    spec = find_spec(package)  # only of the package: finding a module imports its package
-    folder = Path(str(spec.origin)).parent if spec else Path()
-    path = folder.joinpath(*names).with_suffix(".py")
-    source = path.read_text(encoding="utf-8") if path.is_file() else ""
-    text = source.partition(f"def {function}(")[2]
-    line = text.partition('"""')[2].partition("\n")[0].removesuffix('"""').rstrip(".")
-    return line[:1].lower() + line[1:]
+    """Return a command's summary; of other distributions' commands, that of the distribution."""
+    if name in SUMMARIES:
+        return SUMMARIES[name]
+    (point,) = entry_points(group="pomrl.commands", name=name)
+    return point.dist.metadata["Summary"] if point.dist else ""
 
 
 def _parse_and_execute(name: str, arguments: Sequence[str]) -> None:
