@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from pomrl.models.planning import from_gymnasium as from_gymnasium
     from pomrl.models.planning import plan as plan
 
+_MODULES = {
+    **dict.fromkeys(("find", "jobs", "judge", "load", "plot", "run", "sweep", "table"), "pomrl.api"),
+    **dict.fromkeys(("from_arrays", "from_gymnasium", "plan"), "pomrl.models.planning"),
+}
+"""The module of each name, imported at its first use."""
 
 if "omegaconf" in sys.modules:  # a notebook may compose before it calls pomrl
     from pomrl.configuration.resolvers import register_resolvers as _register_resolvers
@@ -31,10 +36,12 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version(__name__)
-    from pomrl.configuration.importing import load_from  # here, so that other Hydra applications load nothing
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # here, so that other Hydra applications load nothing
 
-    value = load_from(__name__, name)
-    if value.__module__ == "pomrl.api":  # a notebook may compose later
+    value = getattr(import_module(_MODULES[name]), name)
+    if _MODULES[name] == "pomrl.api":  # a notebook may compose later
         from pomrl.configuration.resolvers import register_resolvers
 
         register_resolvers()
@@ -42,6 +49,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from pomrl.configuration.importing import names_of
-
-    return sorted(names_of(__name__))
+    return sorted(_MODULES)
