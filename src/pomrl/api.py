@@ -1,6 +1,6 @@
 """The functions of `import pomrl` (docs/python.md).
 
-Settings are keyword arguments; `estimator__prior` stands for `estimator.prior`. The commands `plot` and `table` take
+Settings are keyword arguments; estimator__prior=VALUE stands for estimator.prior=VALUE. The commands `plot` and `table` take
 options and help from here.
 """
 
