@@ -1,7 +1,7 @@
 """The functions of `import pomrl` (docs/python.md).
 
-Settings are keyword arguments; estimator__prior=VALUE stands for estimator.prior=VALUE. The commands `plot` and `table` take
-options and help from here.
+Settings are keyword arguments; estimator__prior=VALUE stands for estimator.prior=VALUE. The commands `plot` and
+`table` take options and help from here.
 """
 
 import warnings
@@ -32,7 +32,7 @@ from pomrl.running.plan import check_time_limit, estimate, plan
 from pomrl.running.work import raise_failures, work
 from pomrl.science.problem import components
 from pomrl.store import StoreError
-from pomrl.store.code_digest import mark_notebook_classes
+from pomrl.store.notebook_classes import mark_notebook_classes
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd

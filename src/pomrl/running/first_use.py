@@ -15,7 +15,7 @@ from pomrl.running.plan import foreign_components
 from pomrl.science.component_output import ComponentError
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem
-from pomrl.store.code_digest import is_of_session
+from pomrl.store.notebook_classes import is_of_session
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
