@@ -55,7 +55,7 @@ def check_alone(problem: Problem, blocks: Blocks) -> None:
 
 def _check_alone(problem: Problem, method: Method, table: "pd.DataFrame") -> None:
     run = _last_run(table)
-    if run == table["run"].iloc[0] > 0:  # a part of one run has no other runs
+    if run == table["run"].iloc[0] > 0:  # a chunk of one run has no other runs
         (table,) = tables(problem, [method], [run - 1, run])
     (alone,) = tables(problem, [method], [run])
     if not (differing := _differing_columns(alone, table)):
