@@ -179,7 +179,7 @@ def _updated(hydra: Mapping[str, Any], **nodes: Mapping[str, Any]) -> dict[str, 
 
 def _subdir(config: Any) -> str:
     """Return the name of a job's folder; ConfigError if it cannot be resolved."""
-    from pomrl.configuration.composition import composing
+    from pomrl.configuration.composition_errors import composing
 
     if isinstance(config, dict) and config["hydra"]["sweep"]["subdir"] == DEFAULT_SUBDIR:
         return config["hydra"]["job"]["id"]  # fast

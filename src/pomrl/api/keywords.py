@@ -1,4 +1,4 @@
-"""Read the keyword arguments that all functions have."""
+"""Read the keyword arguments common to all functions."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -122,7 +122,7 @@ def _import(target: str) -> Callable[..., Any]:
 
 
 def summary(name: str) -> str:
-    """Return a command's summary; of other distributions' commands, that of the distribution."""
+    """Return a command's summary; for a foreign command, its distribution's summary."""
     if name in SUMMARIES:
         return SUMMARIES[name]
     (point,) = entry_points(group="pomrl.commands", name=name)

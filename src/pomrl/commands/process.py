@@ -33,7 +33,7 @@ def _end(*_: object) -> NoReturn:  # modules may catch a KeyboardInterrupt durin
 
 
 def open_standard_error() -> None:
-    """Replace a closed standard error by one to nowhere, so that no other file gets its descriptor."""
+    """Open standard error if it is closed; otherwise another file gets its descriptor."""
     if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (None is possible at run time)
         while (descriptor := os.open(os.devnull, os.O_WRONLY)) < 2:
             pass

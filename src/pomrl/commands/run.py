@@ -20,7 +20,8 @@ from omegaconf import DictConfig, OmegaConf
 from pomrl.commands.completion import describe_zsh, print_completion
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
-from pomrl.configuration.composition import composing, parse_flags, register_short_names, to_composed
+from pomrl.configuration.composition import parse_flags, register_short_names, to_composed
+from pomrl.configuration.composition_errors import composing
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, search_also, sweep_option
 from pomrl.outputs import outputs

@@ -102,7 +102,7 @@ def _is_own(name: str, source: Path, importer: str) -> bool:
 
 
 def _source(module: str) -> Path | None:
-    """Find a module's Python or C source file without importing it, also in the current folder."""
+    """Find a module's Python or C source file, also in the current folder, without importing."""
     top, *below = module.split(".")
     try:
         spec = find_spec(top) or PathFinder.find_spec(top, [str(Path.cwd())])

@@ -1,6 +1,7 @@
-"""Compute digests of classes from notebook cells, so that an edit leads to new results.
+"""Compute digests of classes from notebook cells.
 
-A digest covers the statement of the class, and all that it uses: definitions and data of cells, and modules.
+After an edit, a class has another digest and new results. A digest covers the statement of the class, and all that it
+uses: definitions and data of cells, and modules.
 """
 
 import ast
@@ -61,7 +62,7 @@ class _Dependencies:
     """The order of the definitions by their identity."""
 
     def add(self, name: str, value: Any) -> None:
-        """Add a value with its dependencies; ConfigError if it is neither a definition nor data."""
+        """Add a value and its dependencies; ConfigError if neither definition nor data."""
         value = inspect.unwrap(value) if callable(value) else value
         if id(value) in self.positions:
             self.texts.append(f"{name} is definition {self.positions[id(value)]}")
@@ -98,7 +99,7 @@ class _Dependencies:
                     self.add(f"{name}.{attribute}", data)
 
     def _add_values(self, name: str, function: FunctionType) -> None:
-        """Add defaults and variables of enclosing functions, whose values the source does not tell."""
+        """Add defaults and variables of enclosing functions: the source lacks their values."""
         self.add(f"{name}.{function.__name__}", (function.__defaults__, function.__kwdefaults__))
         for used, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if used != "__class__":
@@ -113,11 +114,11 @@ def _items(container: Any) -> Iterable[Any]:
     """Return the items of a container, sorted if they have no order; keys and values of a dictionary."""
     if isinstance(container, dict):
         return [item for pair in cast(dict[Any, Any], container).items() for item in pair]
-    return sorted(container, key=repr) if isinstance(container, set | frozenset) else container
+    return sorted(cast(Iterable[Any], container), key=repr) if isinstance(container, set | frozenset) else container
 
 
 def _describe_data(name: str, value: Any) -> str:
-    kind = type(value)
+    kind: type = value.__class__
     if kind is np.ndarray and not value.dtype.hasobject:
         array = np.ascontiguousarray(value)
         return f"{array.dtype} {value.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
@@ -165,7 +166,7 @@ def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
 
 
 def _used_names(statement: ast.stmt) -> set[str]:
-    """Return the names of variables outside of a statement that it uses."""
+    """Return the names used by a statement but assigned outside of it."""
     top = symtable(ast.unparse(statement), SESSION, "exec")
     used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
     return used.union(*map(_global_names, top.get_children()))
