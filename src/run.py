@@ -11,5 +11,4 @@ if __name__ == "__main__":
         sys.exit(f"{found}; run source .venv/bin/activate or pip install -e .")
     from pomrl.commands.entry import main
 
-    sys.argv.insert(1, "run")
-    main()
+    main("run", *sys.argv[1:])

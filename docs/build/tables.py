@@ -90,7 +90,7 @@ def differences_page() -> str:
 def _differences_table(rows: Sequence[Difference], head: str, last: Callable[[Difference], str]) -> str:
     cells = [
         [
-            row.name + (f" ({row.reading})" if row.reading else ""),
+            row.name + (f" ({row.number})" if row.number else ""),
             *(row.where, row.text or "says nothing of it", row.notebook, row.kind, last(row)),
         ]
         for row in rows

@@ -83,11 +83,11 @@ def _follow(path: Path, table: "pd.DataFrame", settings: dict[str, Any]) -> None
 def _report(selectors: Sequence[str], where: Any, config_dir: Path | None) -> None:
     if not (selectors or where):
         exit_with("--report must have settings of stored experiments, such as estimator=pomrl", 2)
-    from pomrl import api
+    from pomrl.api import read
     from pomrl.commands.plots_and_tables import short_name
     from pomrl_report.reports import write_selection  # here, because the table needs no figures
 
-    selection = api.select(selectors, where=where, config_dir=config_dir)
+    selection = read.select(selectors, where=where, config_dir=config_dir)
     name = short_name([argument for argument in sys.argv[1:] if argument != "--report"])
     command = shlex.join(["pomrl", "view", *sys.argv[1:]])
     print(write_selection(selection, outputs() / "reports" / name, command, warn))

@@ -15,7 +15,7 @@ from IPython.core.formatters import DisplayFormatter
 import pomrl
 from pomrl.configuration.composed import ConfigError
 from pomrl.store import StoreError
-from pomrl.store.code_digest import class_digest
+from pomrl.store.notebook_classes import class_digest
 
 HEAD = "import math\nfrom math import exp\nfrom pomrl.components import Batch, Memory, ModelEstimator, Models, Truth\n"
 DATA = "import numpy as np\nRATES = {'first': [np.array([1.0, 3.0])]}\n"
@@ -209,6 +209,25 @@ def test_what_is_set_later_counts(text: str, digest: Callable[[], str], cell: Ce
     before = digest()
     cell(text)
     assert digest() != before
+
+
+TWO_VALUES = "def one(m):\n    return 1\ndef two(m):\n    return 2\n"
+USING = (
+    HEAD
+    + """class Mine(ModelEstimator):
+    def estimate(self, memory: Memory, batch: Batch, truth: Truth, default=rate) -> Models:
+        return first(1) + second(1) + third(1) + functions[0](1) + default
+"""
+)
+
+
+@pytest.mark.parametrize("edit", ["third = one", "functions = [two]", "rate = 2\n" + USING + "rate = 1"])
+def test_rebound_functions_and_defaults_are_told_apart(edit: str, session: ModuleType, cell: Cell) -> None:
+    cell(TWO_VALUES + "first, second, third, functions, rate = one, two, two, [one], 1\n")
+    cell(USING)
+    before = class_digest(session.Mine)
+    cell(edit)
+    assert class_digest(session.Mine) != before
 
 
 @pytest.mark.parametrize(

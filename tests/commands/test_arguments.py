@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from pomrl import api
+from pomrl.api import read
 from pomrl.commands import main
 from pomrl.commands.arguments import Parser, add_arguments, parse_and_call, read_docstring, with_options_of
 from pomrl.results.result import TaskChoice
@@ -159,7 +159,7 @@ def test_only_what_is_needed_is_missing(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == "missing FILE.zip; pomrl export --help lists the arguments\n"
 
 
-@pytest.mark.parametrize(("command", "function"), [("plot", api.plot), ("table", api.table)])
+@pytest.mark.parametrize(("command", "function"), [("plot", read.plot), ("table", read.table)])
 def test_a_command_has_the_options_of_its_function_in_python(command: str, function: Callable[..., Any]) -> None:
     parser = Parser("any")
     add_arguments(parser, main.load(command))

@@ -68,9 +68,8 @@ def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path
 def test_commands_and_the_version_are_named(
     word: str, status: int, said: Iterable[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["pomrl", word])
     with pytest.raises(SystemExit) if status else nullcontext():
-        main.main()
+        main.main([word])
     out, err = capsys.readouterr()
     assert (bool(out), err.count("\n")) == (not status, bool(status))
     assert all(name in out + err for name in said)

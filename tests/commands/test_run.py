@@ -1,7 +1,6 @@
 """The whole command, as people use it: pomrl run."""
 
 import re
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -144,9 +143,8 @@ def test_a_traceback_is_there_for_the_asking(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
-    monkeypatch.setattr(sys, "argv", ["run", "sigma=-1"])
     with pytest.raises(ValueError, match="sigma=-1"):
-        run.run()
+        run.run(["sigma=-1"])
 
 
 def test_a_sweep_over_runs_computes_the_most_that_is_asked_for() -> None:

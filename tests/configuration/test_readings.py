@@ -68,7 +68,7 @@ class TestDocument:
     def test_the_table_of_ambiguities_has_every_choice_with_its_setting(self) -> None:
         rows = pd.read_csv(PAGES / "ambiguities.csv", dtype=str).dropna(subset="choice")
         actual = [(row["choice"], row["number"], (row["setting"],)) for _, row in rows.iterrows()]
-        assert actual == [(choice.name, choice.reading, choice.overrides) for choice in READINGS]
+        assert actual == [(choice.name, choice.number, choice.overrides) for choice in READINGS]
 
     def test_every_claim_of_a_sweep_is_counted_once_under_every_reading(self) -> None:
         counts = pd.read_csv(PAGES / "readings_claims.csv").set_index("claim")

@@ -27,7 +27,7 @@ from pomrl.drawing.figure import figures_of
 from pomrl.judging.claim import claims_of
 from pomrl.judging.study_claims import basis, unknown_losses
 from pomrl.results.result import Result
-from pomrl.running.plan import BlockPart
+from pomrl.running.plan import Chunk
 from pomrl.running.work import Failure, Versions, simulate
 from verdicts.parts import LOOKS
 
@@ -148,7 +148,7 @@ def simulate_each_kind() -> None:
     kinds = {frozenset(component_classes(scientific_settings(one))): one for one in experiments}
     assert len(kinds) > 5
     for experiment in kinds.values():
-        part = BlockPart(replace(experiment.problem, T=2), {"method": experiment.method}, range(1), range(1))
+        part = Chunk(replace(experiment.problem, T=2), {"method": experiment.method}, range(1), range(1))
         assert not isinstance(simulate(part, Versions.current([]))[2]["method"], Failure)
 
 

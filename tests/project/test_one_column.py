@@ -14,13 +14,11 @@ DECLARATION = '''
 """The columns of every table'''
 
 COMMANDS = """
-import sys
 from pomrl.commands.main import main
 from docs.build.columns import with_columns
 for words in ("run T=2 S=4 runs=3", "table --y spread", "plot --y spread --x task"):
-    sys.argv = ["pomrl", *words.split()]
     try:
-        main()
+        main(words.split())
     except SystemExit as end:
         assert not end.code, words
 print(with_columns(open("stored_formats.md").read()).count("| `spread` | float64 | actions | range of actions |"))

@@ -10,7 +10,7 @@ from pomrl import store
 from pomrl.commands.reproduce import study_sweeps
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.study import find
-from pomrl.running.plan import BlockPart
+from pomrl.running.plan import Chunk
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science import algorithm
 from pomrl.science.metrics.metric import Metric, MetricInput
@@ -33,7 +33,7 @@ def test_an_error_inside_the_algorithm_fails_every_experiment_of_the_paper(monke
     assert len(experiments) > 100
     for experiment in experiments:
         problem = replace(experiment.problem, T=1)
-        part = BlockPart(problem, {"method": experiment.method}, range(1), range(1))
+        part = Chunk(problem, {"method": experiment.method}, range(1), range(1))
         _, _, outcomes = simulate(part, Versions.current([]))
         failure = outcomes["method"]
         assert isinstance(failure, Failure)
@@ -54,7 +54,7 @@ FIRST: dict[str, bytes] = {}
 
 
 def test_runs_that_a_component_stops_at_are_a_failure_and_not_left_out() -> None:
-    part = BlockPart(small_problem(), {"method": replace(SMALL_METHOD, metric=Stopping())}, range(4), range(4))
+    part = Chunk(small_problem(), {"method": replace(SMALL_METHOD, metric=Stopping())}, range(4), range(4))
     _, _, outcomes = simulate(part, Versions.current([]), runs_at_a_time=2)
     assert isinstance(outcomes["method"], Failure)
     assert "StopIteration" in outcomes["method"].reason

@@ -23,7 +23,7 @@ SWEEP = ("-m", "sigma=0.01,0.02", "estimator=slow,ada_pomrl", "T=3", "runs=300",
 """Four experiments of two blocks each, one estimator of which takes its time."""
 
 KILLED_AT_A_FLUSH = """
-import os, signal
+import os, signal, sys
 from pomrl.commands.run import run
 
 flush, left = os.fsync, {count}
@@ -36,7 +36,7 @@ def killing(descriptor):
     flush(descriptor)
 
 os.fsync = killing
-run()
+run(sys.argv[1:])
 """
 """A program that kills itself at the n-th time that it has a file written to the disk."""
 

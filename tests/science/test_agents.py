@@ -12,7 +12,7 @@ from tests.support.sample_tasks import some_task
 from pomrl.components import check_component
 from pomrl.configuration import sweeps
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.running.plan import BlockPart
+from pomrl.running.plan import Chunk
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science.agents.agent import Agent, Decision, TaskData
 from pomrl.science.data import Batch
@@ -126,7 +126,7 @@ class Misbehaving(Agent[None]):
 def test_an_agent_that_breaks_its_contract_ends_alone() -> None:
     """The method beside it has its table."""
     methods = {"misbehaving": method(Misbehaving()), "other": SMALL_METHOD}
-    _, _, outcomes = simulate(BlockPart(small_problem(), methods, range(2), range(2)), Versions.current([]))
+    _, _, outcomes = simulate(Chunk(small_problem(), methods, range(2), range(2)), Versions.current([]))
     failure = outcomes["misbehaving"]
     assert isinstance(outcomes["other"], bytes)
     assert isinstance(failure, Failure)
@@ -145,7 +145,7 @@ class Overwriting(Agent[None]):
 
 @pytest.mark.parametrize("part", ["P_hat", "R", "gammas"])
 def test_what_an_agent_is_given_cannot_be_written(part: str) -> None:
-    given = BlockPart(small_problem(), {"overwriting": method(Overwriting(part=part))}, range(2), range(2))
+    given = Chunk(small_problem(), {"overwriting": method(Overwriting(part=part))}, range(2), range(2))
     failure = simulate(given, Versions.current([]))[-1]["overwriting"]
     assert isinstance(failure, Failure)
     assert "read-only" in failure.reason

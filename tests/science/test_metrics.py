@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from tests.support.computed import compute as compute_all
 from tests.support.sample_tasks import some_task
 
-from pomrl import api, store
+from pomrl import store
+from pomrl.api import read
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
@@ -99,11 +100,11 @@ class TestWhatIsStored:
         actual = Result.of_experiment(measured, 6)
         column = store.load(measured)[MEASURED].to_numpy()
         assert_array_equal(actual.loss.ravel(), column)
-        row = api.table(y="training_loss")
+        row = read.table(y="training_loss")
         assert row["mean"].item() == pytest.approx(actual.regret.mean())
-        assert api.table()["mean"].item() == pytest.approx(Result.of_experiment(plain, 6).regret.mean())
-        assert_array_equal(api.load(S=4, T=2)["planning_loss"], store.load(plain)["planning_loss"])
-        assert api.plot(y="training_loss").axes[0].get_ylabel() == "Training loss, γ = 0.99"
+        assert read.table()["mean"].item() == pytest.approx(Result.of_experiment(plain, 6).regret.mean())
+        assert_array_equal(read.load(S=4, T=2)["planning_loss"], store.load(plain)["planning_loss"])
+        assert read.plot(y="training_loss").axes[0].get_ylabel() == "Training loss, γ = 0.99"
 
     def test_a_schedule_that_chooses_in_hindsight_chooses_by_the_loss(self) -> None:
         compute("metric=value")

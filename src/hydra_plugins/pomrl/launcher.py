@@ -101,7 +101,7 @@ class JointLauncher(Launcher):
         return self.config.hydra.runtime.choices["hydra/sweeper"] != "pomrl"
 
     def _log(self, jobs: Mapping[int, Sequence[str]]) -> None:
-        """Log the jobs as the launcher `basic` does; those of our sweeper are not in the log `brief`."""
+        """Log the jobs as Hydra's basic launcher does; those of our sweeper are not in the log `brief`."""
         log = logging.getLogger(__name__ if self._is_search else "pomrl.sweep")
         log.info("Launching %d jobs locally", len(jobs))
         for number, overrides in jobs.items():
@@ -179,7 +179,7 @@ def _updated(hydra: Mapping[str, Any], **nodes: Mapping[str, Any]) -> dict[str, 
 
 def _subdir(config: Any) -> str:
     """Return the name of a job's folder; ConfigError if it cannot be resolved."""
-    from pomrl.configuration.composition import composing
+    from pomrl.configuration.composition_errors import composing
 
     if isinstance(config, dict) and config["hydra"]["sweep"]["subdir"] == DEFAULT_SUBDIR:
         return config["hydra"]["job"]["id"]  # fast

@@ -1,11 +1,13 @@
 """The entry point of `pomrl`, with handling of ^C before further imports."""
 
-from pomrl.commands.interrupts import end_at_interrupt
+import sys
+
+from pomrl.commands.process import end_at_interrupt
 
 
-def main() -> None:
-    """Run the command line."""
+def main(*words: str) -> None:
+    """Run the command line, by default with the words of the shell."""
     end_at_interrupt()
     from pomrl.commands.main import main
 
-    main()
+    main(words or sys.argv[1:])

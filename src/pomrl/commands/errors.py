@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pomrl.commands.interrupts import INTERRUPTED
+from pomrl.commands.process import INTERRUPTED
 from pomrl.commands.terminal import exit_unread, exit_with, flush_output, one_line, warn
 from pomrl.configuration.composed import ConfigError, UnknownSweepError, UnreadableOverrideError
 from pomrl.configuration.importing import MissingExtraError
@@ -97,7 +97,7 @@ def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]
 
 
 def _sweeps_of_figure(name: str) -> str:
-    """Describe the sweeps of a figure, such as `figure5` or `STUDY/5`."""
+    """Describe the sweeps of a figure, such as figure5 or STUDY/5."""
     from pomrl.configuration.study import find
     from pomrl.drawing.figures_of_study import describe_sweeps  # here, because it is slow
 

@@ -1,16 +1,18 @@
 """The program `pomrl`: choose and run a command."""
 
-import gc
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import entry_points
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-from pomrl.commands.interrupts import INTERRUPTED, raise_at_interrupt
+from pomrl.commands.process import (
+    INTERRUPTED,
+    collect_garbage_rarely,
+    open_standard_error,
+    raise_at_interrupt,
+    skip_last_collection,
+)
 from pomrl.commands.terminal import exit_unread, exit_with, flush_output
 from pomrl.configuration.composed import unknown_key
 from pomrl.configuration.importing import import_by_name
@@ -28,6 +30,23 @@ COMMANDS: Mapping[str, str] = {
 }
 """The functions of this package's commands, as `MODULE:FUNCTION`. Other packages add commands by entry points of this
 form in the group `pomrl.commands`."""
+
+SUMMARIES: Mapping[str, str] = {
+    "run": "run one experiment, or a sweep with -m, and store the results",
+    "runs": "list, label, verify, recompute and remove stored experiments",
+    "table": "tabulate stored experiments as text, CSV, Markdown or LaTeX",
+    "plot": "plot stored experiments",
+    "diff": "show differences between experiments, in settings and results",
+    "reproduce": "compute, judge, draw and report a study",
+    "new": "create a small study, ready to run",
+    "export": "write stored experiments, or a study, to a zip archive",
+    "import": "check an archive, and merge its experiments into the stored ones",
+    "board": "rank learners on the problems of the board, including yours",
+    "docs": "open the documents in a browser",
+    "horizon": "recommend changes to the decisions recorded in a log",
+    "view": "show stored experiments in a browser, even during a sweep",
+}
+"""The summaries of this repository's commands for help, which imports none of them."""
 
 COMPLETION = "pomrl.commands.completion:print_completion"
 """The function of `pomrl run -sc`, as `MODULE:FUNCTION`."""
@@ -49,25 +68,19 @@ pomrl COMMAND --help describes a command. Results are stored in the folder outpu
 environment variable POMRL_OUTPUTS. pomrl --version prints the version."""
 
 
-def main() -> None:
-    """Run the command of the first argument."""
-    _open_standard_error()
+def main(words: Sequence[str]) -> None:
+    """Run the command of the first word."""
+    open_standard_error()
+    collect_garbage_rarely()
     try:
-        command(next(iter(sys.argv[1:]), ""), sys.argv[2:])()
+        command(next(iter(words), ""), words[1:])()
     except BrokenPipeError:
         exit_unread()
     except KeyboardInterrupt:  # outside of `one_line_errors`
         exit_with("interrupted", INTERRUPTED)
     finally:
-        gc.freeze()  # exit in half the time, without a last garbage collection
+        skip_last_collection()
         flush_output()
-
-
-def _open_standard_error() -> None:  # so that no other file gets its descriptor
-    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (None is possible at run time)
-        while (descriptor := os.open(os.devnull, os.O_WRONLY)) < 2:
-            pass
-        sys.stderr = os.fdopen(descriptor, "w")
 
 
 def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
@@ -84,13 +97,11 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
         return partial(exit_with, unknown_key(name or "pomrl", name, [*all_commands()], problem), 2)
     if name == "run" and arguments[:1] == ["-sc"]:  # without Hydra, because a person waits
         return partial(_import(COMPLETION), arguments[1:])
-    sys.argv = [f"pomrl {name}", *arguments]
-    gc.set_threshold(200_000)  # frequent garbage collection finds nothing
     if name == "run":  # Hydra reads its arguments
         function = load(name)
         raise_at_interrupt()
-        return function
-    return partial(_parse_and_execute, name)
+        return partial(function, arguments)
+    return partial(_parse_and_execute, name, arguments)
 
 
 @cache
@@ -111,26 +122,22 @@ def _import(target: str) -> Callable[..., Any]:
 
 
 def summary(name: str) -> str:
-    """Return a command's summary line without importing its module."""
-    module, _, function = all_commands()[name].partition(":")
-    package, *names = module.split(".")
-    spec = find_spec(package)  # only of the package: finding a module imports its package
-    folder = Path(str(spec.origin)).parent if spec else Path()
-    path = folder.joinpath(*names).with_suffix(".py")
-    source = path.read_text(encoding="utf-8") if path.is_file() else ""
-    text = source.partition(f"def {function}(")[2]
-    line = text.partition('"""')[2].partition("\n")[0].removesuffix('"""').rstrip(".")
-    return line[:1].lower() + line[1:]
+    """Return a command's summary; for a foreign command, its distribution's summary."""
+    if name in SUMMARIES:
+        return SUMMARIES[name]
+    (point,) = entry_points(group="pomrl.commands", name=name)
+    return point.dist.metadata["Summary"] if point.dist else ""
 
 
-def _parse_and_execute(name: str) -> None:
+def _parse_and_execute(name: str, arguments: Sequence[str]) -> None:
     from pomrl.commands.arguments import parse_and_call
     from pomrl.commands.errors import one_line_errors  # not needed by `run`
 
     with one_line_errors(ValueError):
         function = load(name)
         raise_at_interrupt()
-        parse_and_call(function, sys.argv[0], sys.argv[1:])
+        sys.argv = [f"pomrl {name}", *arguments]  # for records of the command
+        parse_and_call(function, sys.argv[0], arguments)
 
 
 def _print_version() -> None:

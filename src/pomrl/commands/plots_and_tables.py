@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pomrl import api
+from pomrl.api import read
 from pomrl.commands.arguments import with_options_of
 from pomrl.commands.terminal import print_frame, warn
 from pomrl.configuration.composed import number_of
@@ -24,7 +24,7 @@ MAX_NAME_CHARACTERS = 100
 """The maximum length of file names; longer ones end in a digest."""
 
 
-@with_options_of(api.plot)
+@with_options_of(read.plot)
 def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **options: Any) -> None:
     """Plot stored experiments.
 
@@ -40,9 +40,9 @@ def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **opt
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw
 
     x, y, hue, col, row, band, task = (options[key] for key in ("x", "y", "hue", "col", "row", "band", "task"))
-    selection = api.select(selectors, y, options["where"], options["config_dir"]).with_common_runs()
+    selection = read.select(selectors, y, options["where"], options["config_dir"]).with_common_runs()
     drawing = draw(
-        selection, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, api.read_method(options["against"]))
+        selection, x, y, PlotLayout(hue, col, row), PlotOptions(band, task, read.read_method(options["against"]))
     )
     name = name or short_name([y, *sys.argv[1:]])
     command = shlex.join(["pomrl", "plot", *sys.argv[1:]])
@@ -61,7 +61,7 @@ def short_name(arguments: Sequence[str]) -> str:
     return f"{name[: MAX_NAME_CHARACTERS - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-@with_options_of(api.table)
+@with_options_of(read.table)
 def table(
     *selectors: Annotated[str, "KEY=VALUE"],
     format: Literal["text", "csv", "markdown", "latex"] = "text",
@@ -79,8 +79,8 @@ def table(
         **options: Options of `pomrl.table`.
     """
     where, config_dir = options.pop("where"), options.pop("config_dir")
-    selection = api.select(selectors, options["y"], where, config_dir)
-    frame = api.tabulate(selection, **options)
+    selection = read.select(selectors, options["y"], where, config_dir)
+    frame = read.tabulate(selection, **options)
     if "caption" in frame.attrs:
         notes = _print_cross_table(frame, format)
     else:

@@ -20,7 +20,8 @@ from omegaconf import DictConfig, OmegaConf
 from pomrl.commands.completion import describe_zsh, print_completion
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.composed import GROUPS, ConfigError
-from pomrl.configuration.composition import composing, parse_flags, register_short_names, to_composed
+from pomrl.configuration.composition import parse_flags, register_short_names, to_composed
+from pomrl.configuration.composition_errors import composing
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.sources import PUBLISHED, Sources, named_folders, search_also, sweep_option
 from pomrl.outputs import outputs
@@ -55,13 +56,13 @@ def compute(config: DictConfig) -> float | None:
         raise
 
 
-def run() -> None:
+def run(words: Sequence[str]) -> None:
     """Run one experiment, or a sweep with -m, and store the results."""
     from pomrl.commands.errors import JobError, one_line_errors  # not needed in processes of launchers
 
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")  # about work cancelled by an interrupt
     with one_line_errors():
-        arguments = _info_as_help(sys.argv[1:])
+        arguments = _info_as_help(words)
         flags = parse_flags(arguments, lambda message: exit_with(f"{message}; --hydra-help lists the options", 2))
         if nothing := [override for override in flags.overrides if override in [f"{group}={{}}" for group in GROUPS]]:
             raise ConfigError(f"{nothing[0]}: a group must have the name of an option")
@@ -80,7 +81,7 @@ def run() -> None:
             folders = [*sources.folders[1:], *folders]
         search_also(folders)
         flags_first = [argument for argument in arguments if argument not in flags.overrides]
-        sys.argv[1:] = [*flags_first, *map(_with_full_names, flags.overrides)]
+        sys.argv = ["pomrl run", *flags_first, *map(_with_full_names, flags.overrides)]  # read by Hydra
         outputs()  # raises an error that Hydra would report as one of its own
         with _hydra_errors_as_ours(flags, sources):
             try:

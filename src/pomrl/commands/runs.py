@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pomrl import store
 from pomrl.commands.terminal import agrees, exit_with, print_frame, printable, warn
 from pomrl.configuration.composed import ConfigError, number_of
-from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import varying_keys
 from pomrl.configuration.study import Study, find, is_study
@@ -71,7 +70,6 @@ def runs(  # noqa: PLR0913  (a command's options)
     actions = {"verify": verify, "recompute": recompute is not None, "prune": prune, "remove": remove}
     requested = [name for name, is_on in {**actions, "tag": tag, "untag": untag}.items() if is_on]
     _check_options(requested, config_dir)
-    add_to_path(Path.cwd())  # to compare the code of components with stored digests
     studies = [find(text) for text in filter if is_study(text)]
     settings = filters([text for text in filter if not is_study(text)])
     is_whole = not (filter or since)

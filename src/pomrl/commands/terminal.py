@@ -21,7 +21,7 @@ WIDTH = 80
 """The width of output outside a terminal, in characters."""
 
 QUIET_SECONDS = 30.0
-"""The time after which the next finished part prints a line of progress."""
+"""The time after which the next finished chunk prints a line of progress."""
 
 MIN_ESTIMATED_SHARE = 0.05
 """The share of finished runs from which the remaining time is estimated."""

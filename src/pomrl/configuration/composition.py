@@ -4,8 +4,7 @@ Hydra takes about 0.1 s per job. Here each file is read once, without the part f
 in values share a composition. Compositions are cached until a file changes.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -29,7 +28,7 @@ from hydra.core.default_element import GroupDefault, InputDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, Transformer, ValueType
 from hydra.core.utils import setup_globals
-from hydra.errors import ConfigCompositionException, HydraException, MissingConfigException, OverrideParseException
+from hydra.errors import ConfigCompositionException
 from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -40,9 +39,8 @@ from pomrl.configuration.composed import (
     Composed,
     ConfigError,
     UnknownSweepError,
-    UnreadableOverrideError,
-    unknown_key,
 )
+from pomrl.configuration.composition_errors import composing, describe_error, describe_unknown_sweep
 from pomrl.configuration.resolvers import (
     Values,
     merge,
@@ -55,7 +53,6 @@ from pomrl.configuration.sources import (
     PAPER,
     Sources,
     folder_of,
-    known_studies,
     looks_of_own_options,
     options_outside_reading,
     sweep_names,
@@ -233,7 +230,7 @@ class Composer(ConfigLoaderImpl):
                 raise ConfigError(f"{line}: a group must have the name of an option")
             if override.key_or_group == "experiment" and is_number:  # of a figure, perhaps
                 name = override.get_value_element_as_str()
-                raise UnknownSweepError(_no_sweep(name, sweep_names(folder_of(PAPER))), name)
+                raise UnknownSweepError(describe_unknown_sweep(name, sweep_names(folder_of(PAPER))), name)
             self._read[line] = override
         return self._read[line]
 
@@ -322,14 +319,7 @@ def _resolve_all(values: Values, options: Mapping[str, str]) -> Values:
     except OmegaConfBaseException as error:
         group = (error.full_key or "").partition(".")[0]
         file = f" ({group}/{options[group]}.yaml)" if group in GROUPS and group in options else ""
-        raise ConfigError(_describe(error, file)) from error
-
-
-def _describe(error: OmegaConfBaseException, file: str = "") -> str:
-    """Format an error as KEY: REASON."""
-    line = str(error).partition("\n")[0]
-    reason = line.partition(" raised while resolving interpolation: ")[2].strip('"') or line
-    return f"{error.full_key}{file}: {reason}" if error.full_key else " ".join(str(error).split())
+        raise ConfigError(describe_error(error, file)) from error
 
 
 def to_composed(config: Mapping[str, Any], hydra: Any = None) -> Composed:
@@ -355,55 +345,3 @@ def parse_flags(arguments: Sequence[str] | None, refuse: Callable[[str], NoRetur
     if sum(map(bool, (flags.multirun, flags.cfg, flags.info, flags.shell_completion))) > 1:
         refuse("only one of --multirun, --cfg, --info and --shell-completion can be given")
     return flags
-
-
-@contextmanager
-def composing() -> Generator[None, None, None]:
-    """Turn exceptions of a composition into a ConfigError of one line.
-
-    ConfigError, MemoryError and errors of the operating system are raised unchanged.
-    """
-    try:
-        yield
-    except OverrideParseException as error:
-        what = "an override must be key=value, such as sigma=0.01; quote text with special characters: 'key=\"...\"'"
-        key, equals, value = error.override.partition("=")
-        if equals and key.isascii() and not value.isascii():
-            what = f"non-ASCII letters must be quoted: '{key}=\"{value}\"'"
-        raise UnreadableOverrideError(f"{error.override}: {what}") from error
-    except MissingConfigException as error:
-        raise _no_option(error) from error
-    except Exception as error:
-        is_of_system = isinstance(error, OSError) and not isinstance(error, HydraException)
-        if is_of_system or isinstance(error, ConfigError | MemoryError):
-            raise
-        if "'${reading}'" in str(error):
-            raise ConfigError(
-                "the defaults of the primary configuration must list reading: NAME, such as repaired, after the groups"
-            ) from error
-        is_of_value = isinstance(error, OmegaConfBaseException)
-        line = _describe(error) if is_of_value else " ".join(str(error).split())
-        raise ConfigError(line or type(error).__name__) from error
-
-
-def _no_option(error: MissingConfigException) -> ConfigError:
-    path = error.missing_cfg_file or ""
-    if path.startswith("experiment/"):
-        sweep = path.partition("/")[2]
-        return UnknownSweepError(_no_sweep(sweep, sorted(error.options or ())), sweep)
-    group, _, name = path.rpartition("/")
-    own = f"; add user-defined options as {group}/NAME.yaml in --config-dir FOLDER" if group in GROUPS else ""
-    what = unknown_key(f"{group}={name}", name, sorted(error.options or ()), "unknown option")
-    return ConfigError(f"{what}{own}" if group else " ".join(str(error).split()))
-
-
-def _no_sweep(sweep: str, paper_sweeps: Sequence[str]) -> str:
-    study, _, name = sweep.rpartition("/")
-    folder = folder_of(study)
-    if study and not folder.is_dir():
-        return f"experiment={sweep}: unknown study {study}; it is neither shipped nor a folder"
-    if others := [] if study else [other.name for other in known_studies() if name in sweep_names(other)]:
-        meant = " or ".join(f"experiment={other}/{name}" for other in others)
-        return f"experiment={sweep}: the paper has no such sweep (did you mean {meant}?)"
-    sweeps = sweep_names(folder) if study else paper_sweeps
-    return unknown_key(f"experiment={sweep}", name, sweeps, "unknown sweep")

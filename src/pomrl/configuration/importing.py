@@ -1,15 +1,12 @@
 """Import modules by user-given names, and check installed extras."""
 
-import ast
 import sys
 from collections.abc import Sequence
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
-from typing import Any
 
 OURS = ("pomrl", "pomrl_papers", "pomrl_report", "pomrl_studies")
 """The packages of this project with components, claims or pages."""
@@ -42,24 +39,6 @@ def import_by_name(module: str) -> ModuleType:
 def is_ours(module: str) -> bool:
     """Return whether a module belongs to this project."""
     return module.partition(".")[0] in OURS
-
-
-@cache
-def names_of(package: str) -> dict[str, tuple[str, str]]:
-    """Return module and name of each TYPE_CHECKING import of a package."""
-    tree = ast.parse(Path(str(sys.modules[package].__file__)).read_text(encoding="utf-8"))
-    above = next(line for line in tree.body if isinstance(line, ast.If))
-    statements = (line for line in above.body if isinstance(line, ast.ImportFrom))
-    return {alias.asname or alias.name: (line.module or "", alias.name) for line in statements for alias in line.names}
-
-
-def load_from(package: str, name: str) -> Any:
-    """Load a name of a package from its defining module."""
-    if name not in names_of(package):
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
-    module, attribute = names_of(package)[name]
-    imported = import_module(module)
-    return getattr(imported, attribute) if hasattr(imported, attribute) else import_module(f"{module}.{attribute}")
 
 
 def add_to_path(folder: Path) -> None:

@@ -13,7 +13,7 @@ _PLAIN = re.compile(r"(?!(?:true|false|null|nan|inf)$)[A-Za-z_][\w./-]*", re.IGN
 
 
 def key(name: str) -> str:
-    """Convert an argument to a key: `estimator__prior` to `estimator.prior`."""
+    """Convert an argument to a key: estimator__prior to estimator.prior."""
     return name.replace("__", ".")
 
 

@@ -81,7 +81,7 @@ NAMES_OF_FILES = {"experiment": "a sweep", READING: "a reading"}
 """What the file of an option of these groups is called in messages."""
 
 REFUSED_BY_COMPONENTS = ("_args_", "_partial_", "_recursive_")
-"""Keys of `hydra.utils.instantiate` without a meaning for components."""
+"""Keys for Hydra's own instantiation, without a meaning for components."""
 
 REQUEST_KEYS = _fields(Request)
 

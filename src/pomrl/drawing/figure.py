@@ -68,7 +68,7 @@ class Figure:
         return [self.name, *([self.name + INTERVALS] if self.series else [])]
 
     def match_versions(self, name: str) -> list[str]:
-        """Return the versions with this name or number, such as `5`, `figure5` or `F3`."""
+        """Return the versions with this name or number, such as 5, figure5 or F3."""
         number = number_of(self.docstring)
         if name == self.name or (number and _LABEL.sub("", name).upper() == number.upper()):
             return self.versions

@@ -80,7 +80,7 @@ def save(drawing: Drawing, folder: Path, name: str, sidecar: Sidecar) -> list[Pa
 
 
 def picture(figure: Figure, kind: str, dpi: float = 300) -> bytes:
-    """Encode a figure as `pdf` or `png`; unlike `savefig`, keep its layout."""
+    """Encode a figure as `pdf` or `png`; unlike Matplotlib, keep its layout."""
     buffer = BytesIO()
     before = figure.canvas, figure.dpi
     with context(), reused_subsets():

@@ -65,7 +65,7 @@ class Interval:
         return f"{self.estimate:{form}}{ends}"
 
     def columns(self, name: str) -> dict[str, float]:
-        """Return the table columns `name`, `name_lower` and `name_upper`."""
+        """Return the table columns NAME, NAME_lower and NAME_upper."""
         return {name: self.estimate, f"{name}_lower": self.lower, f"{name}_upper": self.upper}
 
 

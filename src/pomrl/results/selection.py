@@ -11,7 +11,6 @@ import yaml
 
 from pomrl import store
 from pomrl.configuration.composed import READING, ConfigError, UnreadableOverrideError, number_of, unknown_key
-from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.instances import Instances
 from pomrl.configuration.parsing import MAX_RUNS, Experiment, Request, make
 from pomrl.configuration.settings import DEFAULTS, asked_settings, flat_settings, scientific_settings, varying_keys
@@ -87,7 +86,6 @@ def resolve(
         ConfigError: A setting or the value is wrong.
         StoreError: A signature, key or tag is unknown.
     """
-    add_to_path(Path.cwd())  # to find components, whose present code is compared with the stored version
     if value not in (None, *VALUES):
         _check_metric(value, overrides, sources)
     if overrides and not any("=" in override for override in overrides):

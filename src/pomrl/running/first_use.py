@@ -15,7 +15,7 @@ from pomrl.running.plan import foreign_components
 from pomrl.science.component_output import ComponentError
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem
-from pomrl.store.code_digest import is_of_session
+from pomrl.store.notebook_classes import is_of_session
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
@@ -55,7 +55,7 @@ def check_alone(problem: Problem, blocks: Blocks) -> None:
 
 def _check_alone(problem: Problem, method: Method, table: "pd.DataFrame") -> None:
     run = _last_run(table)
-    if run == table["run"].iloc[0] > 0:  # a part of one run has no other runs
+    if run == table["run"].iloc[0] > 0:  # a chunk of one run has no other runs
         (table,) = tables(problem, [method], [run - 1, run])
     (alone,) = tables(problem, [method], [run])
     if not (differing := _differing_columns(alone, table)):

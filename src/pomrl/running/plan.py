@@ -1,7 +1,7 @@
-"""Find missing runs, estimate their time, and divide them into parts.
+"""Find missing runs, estimate their time, and divide them into chunks.
 
-A part is computed by one process. Methods of the same problem share a part, and draw models, tasks and batches once. A
-part is a block, or less if processes outnumber expensive blocks.
+A chunk is computed by one process. Methods of the same problem share a chunk, and draw models, tasks and batches once.
+A chunk is a block, or less if processes outnumber expensive blocks.
 """
 
 from collections import defaultdict
@@ -31,8 +31,8 @@ MAX_ROWS_OF_RUN = 100_000
 MAX_SECONDS = 3600.0
 """The largest estimated time without `yes=true`."""
 
-PART_SECONDS = 1.0
-"""The shortest time of a part worth another process."""
+CHUNK_SECONDS = 1.0
+"""The shortest time of a chunk worth another process."""
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,11 @@ class WorkEstimate:
 def estimate(jobs: Sequence[PlannedExperiment]) -> WorkEstimate:
     """Estimate the work; shared runs count once."""
     unfinished = [job for job in find_unfinished(jobs) if job.missing]
-    parts = divide(unfinished)
-    seconds = sum((part.seconds for part in parts), 0.0)
+    chunks = divide(unfinished)
+    seconds = sum((chunk.seconds for chunk in chunks), 0.0)
     execution = jobs[0].experiment.execution if jobs else Local()
     max_workers = execution.at_once(inf)
-    workers = max(1, min(execution.at_once(sum(part.max_seconds for part in parts)), len(parts)))
+    workers = max(1, min(execution.at_once(sum(chunk.max_seconds for chunk in chunks)), len(chunks)))
     return WorkEstimate(len(jobs), sum(job.runs_missing for job in unfinished), seconds, workers, max_workers)
 
 
@@ -159,7 +159,7 @@ def _duration(seconds: float) -> str:
 
 
 @dataclass(frozen=True)
-class BlockPart:
+class Chunk:
     """Runs of one problem with their methods; it can be pickled."""
 
     problem: Problem
@@ -168,7 +168,7 @@ class BlockPart:
     block: range
     """The runs stored in one file."""
     runs: range
-    """The runs of this part."""
+    """The runs of this chunk."""
 
     seconds: float = 0.0
     """The estimated seconds in one process."""
@@ -193,29 +193,30 @@ def foreign_components(problem: Problem, method: Method) -> list[Any]:
     return [component for component in components(problem, method).values() if not is_ours(type(component).__module__)]
 
 
-def estimate_parts(parts: Sequence[BlockPart]) -> list[BlockPart]:
-    """Return the parts with their estimated seconds; user-defined components are not measured."""
-    seconds = seconds_per_operation([(part.problem, [*part.methods.values()]) for part in parts if not part.is_foreign])
-    operations = (count_operations(part.problem, [*part.methods.values()]) * len(part.runs) for part in parts)
-    return [replace(part, seconds=seconds * number) for part, number in zip(parts, operations, strict=True)]
+def estimate_chunks(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return the chunks with their estimated seconds; user-defined components are not measured."""
+    measurable = [(chunk.problem, [*chunk.methods.values()]) for chunk in chunks if not chunk.is_foreign]
+    seconds = seconds_per_operation(measurable)
+    operations = (count_operations(chunk.problem, [*chunk.methods.values()]) * len(chunk.runs) for chunk in chunks)
+    return [replace(chunk, seconds=seconds * number) for chunk, number in zip(chunks, operations, strict=True)]
 
 
-def divide(jobs: Sequence[PlannedExperiment]) -> list[BlockPart]:
-    """Divide the missing runs of experiments into parts, the most expensive first."""
+def divide(jobs: Sequence[PlannedExperiment]) -> list[Chunk]:
+    """Divide the missing runs of experiments into chunks, the most expensive first."""
     groups: defaultdict[tuple[Problem, range], dict[str, Method]] = defaultdict(dict)
     for job in jobs:
         for block in job.missing:
             groups[job.experiment.problem, block][job.stored.signature] = job.experiment.method
     if not groups:
         return []
-    blocks = estimate_parts([BlockPart(problem, methods, block, block) for (problem, block), methods in groups.items()])
+    blocks = estimate_chunks([Chunk(problem, methods, block, block) for (problem, block), methods in groups.items()])
     n_workers = jobs[0].experiment.execution.at_once(sum(block.max_seconds for block in blocks))
-    divided = [piece for block in blocks for piece in _divide(block, ceil(n_workers / len(blocks)))]
-    return sorted(divided, key=lambda piece: piece.max_seconds, reverse=True)
+    divided = [chunk for block in blocks for chunk in _divide(block, ceil(n_workers / len(blocks)))]
+    return sorted(divided, key=lambda chunk: chunk.max_seconds, reverse=True)
 
 
-def _divide(block: BlockPart, max_parts: int) -> list[BlockPart]:
-    number = max(1, int(min(max_parts, block.max_seconds / PART_SECONDS, len(block.runs))))
+def _divide(block: Chunk, max_chunks: int) -> list[Chunk]:
+    number = max(1, int(min(max_chunks, block.max_seconds / CHUNK_SECONDS, len(block.runs))))
     edges = [len(block.runs) * i // number for i in range(number + 1)]
     seconds = block.seconds / number
     return [replace(block, runs=block.runs[start:stop], seconds=seconds) for start, stop in pairwise(edges)]

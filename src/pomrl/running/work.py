@@ -25,7 +25,7 @@ from pomrl.configuration.parsing import Experiment, Request
 from pomrl.configuration.settings import component_classes, scientific_settings
 from pomrl.execution import ExecutionError
 from pomrl.execution.local import keep_freed_memory, one_thread
-from pomrl.running.plan import BlockPart, PlannedExperiment, divide, find_unfinished, is_foreign
+from pomrl.running.plan import Chunk, PlannedExperiment, divide, find_unfinished, is_foreign
 from pomrl.science.drawn_tasks import STACK_BYTES
 from pomrl.science.experiment import tables
 from pomrl.science.problem import Method, Problem
@@ -49,7 +49,7 @@ PACKAGE = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Failure:
-    """The failure of a method in a part."""
+    """The failure of a method in a chunk."""
 
     reason: str
     traceback: str
@@ -58,7 +58,7 @@ class Failure:
 
 
 Outcomes = Mapping[str, bytes | Failure]
-"""The encoded table or failure of each method of a part, by signature."""
+"""The encoded table or failure of each method of a chunk, by signature."""
 
 
 def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None]) -> dict[str, Failure]:
@@ -81,14 +81,14 @@ def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None])
         files.check_writable(store.root())
     for _ in range(MAX_ROUNDS):
         blocks = _Blocks(unfinished, requests)
-        if pieces := divide([*blocks.jobs.values()]):
+        if chunks := divide([*blocks.jobs.values()]):
             versions = Versions.current([job.experiment for job in jobs])
             calls = (
-                delayed(simulate)(piece, versions, execution.runs_at_a_time)
-                for piece in pieces
-                if not piece.methods.keys() <= blocks.refused
+                delayed(simulate)(chunk, versions, execution.runs_at_a_time)
+                for chunk in chunks
+                if not chunk.methods.keys() <= blocks.refused
             )
-            with execution.parallel(sum(piece.max_seconds for piece in pieces)) as parallel:
+            with execution.parallel(sum(chunk.max_seconds for chunk in chunks)) as parallel:
                 for simulated in parallel(calls):
                     blocks.add(*simulated)
                     advance(blocks.done, len(blocks.failures))
@@ -105,9 +105,9 @@ def work(jobs: Sequence[PlannedExperiment], advance: Callable[[int, int], None])
 
 
 def simulate(
-    piece: BlockPart, versions: "Versions", runs_at_a_time: int | None = None, *, is_new: bool = True
+    chunk: Chunk, versions: "Versions", runs_at_a_time: int | None = None, *, is_new: bool = True
 ) -> tuple[range, range, Outcomes]:
-    """Simulate a part; return its block, its runs and each method's outcome.
+    """Simulate a chunk; return its block, its runs and each method's outcome.
 
     By default `runs_at_a_time` follows from `MAX_BYTES`; it changes no result. If the runs are new, user-defined
     components show that they are reproducible. ExecutionError if this process has other versions.
@@ -116,41 +116,41 @@ def simulate(
 
     versions.check_worker()
     keep_freed_memory()
-    methods, runs = list(piece.methods.values()), piece.runs
-    size = runs_together(piece.problem, methods, len(runs), runs_at_a_time)
+    methods, runs = list(chunk.methods.values()), chunk.runs
+    size = runs_together(chunk.problem, methods, len(runs), runs_at_a_time)
     tables_by_method: list[list[pd.DataFrame]] = [[] for _ in methods]
     try:
         with one_thread():
             for i in range(0, len(runs), size):
-                new_tables = tables(piece.problem, methods, runs[i : i + size])
+                new_tables = tables(chunk.problem, methods, runs[i : i + size])
                 for method_tables, table in zip(tables_by_method, new_tables, strict=True):
                     method_tables.append(table)
             whole = [pd.concat(method_tables, ignore_index=True) for method_tables in tables_by_method]
-            if is_new and runs.stop == piece.block.stop:  # one part of a block is enough
-                _check_first_uses(piece, whole)
+            if is_new and runs.stop == chunk.block.stop:  # one chunk of a block is enough
+                _check_first_uses(chunk, whole)
         return (
-            piece.block,
+            chunk.block,
             runs,
-            {name: encode(table, name, runs) for name, table in zip(piece.methods, whole, strict=True)},
+            {name: encode(table, name, runs) for name, table in zip(chunk.methods, whole, strict=True)},
         )
     except (Exception, SystemExit) as error:  # a user's component may even exit
         if len(methods) == 1:
-            return piece.block, runs, dict.fromkeys(piece.methods, _failure(error))
+            return chunk.block, runs, dict.fromkeys(chunk.methods, _failure(error))
         outcomes: dict[str, bytes | Failure] = {}
-        for signature, method in piece.methods.items():
-            single = replace(piece, methods={signature: method})
+        for signature, method in chunk.methods.items():
+            single = replace(chunk, methods={signature: method})
             outcomes |= simulate(single, versions, runs_at_a_time, is_new=is_new)[-1]
-        return piece.block, runs, outcomes
+        return chunk.block, runs, outcomes
 
 
-def _check_first_uses(piece: BlockPart, tables_by_method: Sequence[Any]) -> None:
-    pairs = zip(piece.methods.values(), tables_by_method, strict=True)
-    if own := [(method, table) for method, table in pairs if is_foreign(piece.problem, method)]:
+def _check_first_uses(chunk: Chunk, tables_by_method: Sequence[Any]) -> None:
+    pairs = zip(chunk.methods.values(), tables_by_method, strict=True)
+    if own := [(method, table) for method, table in pairs if is_foreign(chunk.problem, method)]:
         from pomrl.running import first_use  # here, because few experiments need it
 
-        if piece.block.start < store.BLOCK:
-            first_use.check_alone(piece.problem, own)
-        first_use.check_in_new_process(piece.problem, own)
+        if chunk.block.start < store.BLOCK:
+            first_use.check_alone(chunk.problem, own)
+        first_use.check_in_new_process(chunk.problem, own)
 
 
 def _failure(error: BaseException) -> Failure:
@@ -271,9 +271,9 @@ def is_recomputed(stored: StoredExperiment, block: StoredBlock, experiment: Expe
     """
     if store.signature(experiment) != stored.signature:
         raise StoreError("the signature differs under the present code")
-    piece = BlockPart(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
+    chunk = Chunk(experiment.problem, {stored.signature: experiment.method}, block.runs, block.runs)
     versions, size = Versions.current([experiment]), experiment.execution.runs_at_a_time
-    _, _, outcomes = simulate(piece, versions, size, is_new=False)
+    _, _, outcomes = simulate(chunk, versions, size, is_new=False)
     outcome = outcomes[stored.signature]
     if isinstance(outcome, Failure):
         raise StoreError(outcome.reason)

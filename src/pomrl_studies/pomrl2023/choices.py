@@ -16,8 +16,8 @@ class Choice:
     """A decision about the paper, as overrides of the experiments concerned."""
 
     name: str
-    reading: str
-    """The ambiguity (R1, ...) or error (E1, ...) of the paper that it decides; may be empty."""
+    number: str
+    """The number of the ambiguity (R1, ...) or error (E1, ...) of the paper that it decides; may be empty."""
     overrides: tuple[str, ...]
     """The overrides, each as `key=value`."""
     where: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -63,8 +63,8 @@ class Difference:
     """A difference between the paper's text and the authors' notebook."""
 
     name: str
-    reading: str
-    """The ambiguity (R1, ...) or error (E1, ...) concerned; may be empty."""
+    number: str
+    """The number of the ambiguity (R1, ...) or error (E1, ...) concerned; may be empty."""
     where: str
     """The section of the paper; empty if the paper is silent."""
     kind: str
@@ -95,7 +95,7 @@ def choices() -> list[Choice]:
 
 def _difference(name: str, described: Mapping[str, Any], choice: Choice | None) -> Difference:
     entry = {key: described.get(key) or "" for key in ("where", "kind", "text", "notebook", "why")}
-    return Difference(name=name, choice=choice, reading=described.get("of") or "", **entry)
+    return Difference(name=name, choice=choice, number=described.get("of") or "", **entry)
 
 
 def _choice(name: str, described: Mapping[str, Any]) -> Choice:

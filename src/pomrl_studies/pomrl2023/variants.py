@@ -54,7 +54,7 @@ def readings() -> Iterator[Variant]:
     """Yield variants: the repaired text, each choice, combinations, and named sets."""
     yield combine([])
     yield from (combine([choice]) for choice in READINGS)
-    alternatives = [[None, *(choice for choice in READINGS if choice.reading == group)] for group in ("R1", "R2", "E4")]
+    alternatives = [[None, *(choice for choice in READINGS if choice.number == group)] for group in ("R1", "R2", "E4")]
     for combination in product(*alternatives):
         if len(chosen := [choice for choice in combination if choice]) > 1:
             yield combine(chosen)

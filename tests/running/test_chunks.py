@@ -27,22 +27,22 @@ SETTING = ("T=2", "S=4", "runs=220", "estimator=ada_pomrl")
 def test_expensive_blocks_are_divided_for_all_processes(
     workers: int, seconds: float, expected: list[int], empty_outputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pomrl.running.plan.PART_SECONDS", 0.5)
+    monkeypatch.setattr("pomrl.running.plan.CHUNK_SECONDS", 0.5)
     monkeypatch.setattr("pomrl.running.plan.seconds_per_operation", lambda problems: seconds)
     monkeypatch.setattr("pomrl.running.plan.count_operations", lambda problem, methods: 1.0)
-    parts = divide(plan([experiment(PUBLISHED, [*SETTING, f"execution.workers={workers}"])]))
-    assert [len(part.runs) for part in parts] == expected
-    assert [run for part in parts for run in part.runs] == list(range(220))
+    chunks = divide(plan([experiment(PUBLISHED, [*SETTING, f"execution.workers={workers}"])]))
+    assert [len(chunk.runs) for chunk in chunks] == expected
+    assert [run for chunk in chunks for run in chunk.runs] == list(range(220))
 
 
 @pytest.mark.slow
-def test_the_files_are_the_same_for_any_number_of_parts(
+def test_the_files_are_the_same_for_any_number_of_chunks(
     empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The second block is completed in two requests, of which each is divided."""
     actual = []
     for workers, requests in ((1, [420]), (3, [210, 420])):
-        monkeypatch.setattr("pomrl.running.plan.PART_SECONDS", 1e-9)
+        monkeypatch.setattr("pomrl.running.plan.CHUNK_SECONDS", 1e-9)
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / str(workers)))
         for runs in requests:
             words = [*SETTING, f"runs={runs}", f"execution.workers={workers}", "metric=value"]
