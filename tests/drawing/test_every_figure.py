@@ -143,7 +143,7 @@ def test_same_tables_same_picture_and_data(name: str, drawings: Drawings, sweeps
 def test_only_the_bands_of_intervals_differ_from_the_version_of_the_caption(
     name: str, drawings: Drawings, sweeps: StoredSweeps
 ) -> None:
-    with_intervals = FIGURES[name].draw_version(sweeps, with_intervals=True)
+    with_intervals = FIGURES[name].draw(sweeps, "ci")
     plain, intervals = drawings[name].data, with_intervals.data
     columns = ["panel", "series", "x", "mean", "n", "marker"]
     pd.testing.assert_frame_equal(plain[columns], intervals[columns])

@@ -194,7 +194,7 @@ def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple
     figure = find_figure(selection.study, name)
     if figure.sweeps and not any(sweeps[sweep].results for sweep in figure.sweeps):
         raise ValueError(f"no stored runs of {', '.join(figure.sweeps)}")
-    drawing = figure.draw_version(sweeps, with_intervals=name != figure.name)
+    drawing = figure.draw(sweeps, None if name == figure.name else "ci")
     return drawing, Sidecar(
         name,
         command=selection.command(name),
@@ -219,7 +219,7 @@ def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setti
     experiments = {}
     for sweep in figure.sweeps:
         settings = selection.study.settings(sweep, _shown_variant(figure, selection))
-        curves = [curve for curve in figure.series if curve.sweep == sweep]
+        curves = [curve for curve in figure.selected_series if curve.sweep == sweep]
         for curve in curves:
             curve.check_values([setting.varied for setting in settings])
         selected = [setting for setting in settings if any(curve.shows(sweep, setting.varied) for curve in curves)]

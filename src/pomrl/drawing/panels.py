@@ -215,13 +215,18 @@ def finish(
     """
     annotate(figure, data, series, sweeps or {})
     _dash(figure)
+    fix_layout(figure)
+    return Drawing(figure, data)
+
+
+def fix_layout(figure: Figure) -> None:
+    """Lay out a figure once, such as before arrows between its panels are drawn."""
     _fix_titles(ax for ax in figure.axes if not _may_move(ax))
     # Otherwise every new layout would move the panels by a rounding error and change the bytes of the next file.
     if layout := figure.get_layout_engine():
         layout.execute(figure)
     figure.set_layout_engine("none")
     _fix_titles(figure.axes)
-    return Drawing(figure, data)
 
 
 def _fix_titles(axes: Iterable[Axes]) -> None:

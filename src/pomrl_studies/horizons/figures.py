@@ -5,8 +5,9 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, collect, figure, panels
+from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, collect, figure, panels
 from pomrl.study import Result, ratio
 from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
@@ -40,8 +41,12 @@ SERIES = [
 ]
 
 
-@figure("frequencies", "penalties", "weights", "priors", "posteriors", "schedules")
-def advice(sweeps: StoredSweeps) -> Drawing:
+def _points(sweeps: StoredSweeps) -> pd.DataFrame:
+    return collect([pd.DataFrame(_shares(sweeps))], SERIES)
+
+
+@figure("frequencies", "penalties", "weights", "priors", "posteriors", "schedules", points=_points, series=SERIES)
+def advice(data: pd.DataFrame) -> Figure:
     """The loss of each method.
 
     The loss of each method as a share of the loss of planning on frequencies with gamma_eval, averaged over tasks.
@@ -49,14 +54,13 @@ def advice(sweeps: StoredSweeps) -> Drawing:
     A panel for each number m of transitions from each pair. Bars are paired 95 % intervals. Shares below 0.1 % are
     drawn at the lower end of the logarithmic axis.
     """
-    data = collect([pd.DataFrame(_shares(sweeps))], SERIES)
     canvas, axes = panels.blank(TEXT_WIDTH, 7.0), []
     for (ax,), m, panel in zip(panels.grid_of_panels(canvas, len(TRANSITIONS), 1), TRANSITIONS, "abc", strict=True):
         _draw_panel(ax, data[data["panel"] == panel])
         panels.letter(ax, panel, f"m = {m}")
         axes.append(ax)
     panels.add_shared_legend(canvas, axes)
-    return panels.finish(canvas, data, SERIES, sweeps)
+    return canvas
 
 
 def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:

@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from pomrl.figures import (
     TEXT_WIDTH,
-    Drawing,
     Look,
     Series,
     StoredSweeps,
@@ -55,8 +55,12 @@ SERIES = [
 ]
 
 
-@figure(*PAIRED_SWEEPS)
-def excess_by_task(sweeps: StoredSweeps) -> Drawing:
+def _points(sweeps: StoredSweeps) -> pd.DataFrame:
+    return collect(_points_of_panels(sweeps), SERIES)
+
+
+@figure(*PAIRED_SWEEPS, points=_points, series=SERIES)
+def excess_by_task(data: pd.DataFrame) -> Figure:
     """With 5, 10 and 20 states, the cost of learning the prior falls as 1/(t - 1).
 
     The loss of POMRL with a prior from earlier tasks, less that of the learner told P_o, in pairs of runs.
@@ -66,16 +70,15 @@ def excess_by_task(sweeps: StoredSweeps) -> Drawing:
     have the slope -1, and the dotted line -1/2. Negative means are left out. Of many curves, only the first, the
     middle and the last have a band.
     """
-    data = collect(_points(sweeps), SERIES)
     canvas, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.8)
     for ax, panel in zip(axes, PANELS, strict=True):
         _draw_panel(ax, data[data["panel"] == panel], panel)
     axes[0].set_ylabel("Loss")
     panels.add_shared_legend(canvas, axes)
-    return panels.finish(canvas, data, SERIES, sweeps)
+    return canvas
 
 
-def _points(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
+def _points_of_panels(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
     for panel, (_, looks, slope) in PANELS.items():
         points = pd.concat([_points_of(sweeps, setting, look, panel) for setting, look in looks.items()])
         yield points

@@ -1,9 +1,9 @@
-"""Averages over the first tasks.
+"""Draw average losses over the first tasks."""
 
-Figures 4 (b), 5 (d) to (f) and F4 if a curve "T = j" is the average loss over the first j tasks.
-"""
+import pandas as pd
+from matplotlib.figure import Figure
 
-from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, look
+from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, figure, look
 from pomrl_studies.pomrl2023.averages import average_series
 
 
@@ -17,4 +17,13 @@ ROWS = [
     [_panel(estimator, 0.01) for estimator in ("oracle", "without_meta", "pomrl")],
 ]
 
-FIGURE = PanelGrid(ROWS)
+GRID = PanelGrid(ROWS)
+
+
+@figure(panels=GRID)
+def average_over_tasks(data: pd.DataFrame) -> Figure:
+    """Averages over the first tasks.
+
+    Figures 4 (b), 5 (d) to (f) and F4 if a curve "T = j" is the average loss over the first j tasks.
+    """
+    return GRID.draw(data)
