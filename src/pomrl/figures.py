@@ -1,5 +1,6 @@
 """Names for authors of figures and pages: `from pomrl.figures import figure, PanelGrid`."""
 
+from pomrl.drawing import palette as palette
 from pomrl.drawing import panels as panels
 from pomrl.drawing.figure import figure as figure
 from pomrl.drawing.files import Sidecar as Sidecar

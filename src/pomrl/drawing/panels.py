@@ -17,6 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 
+from pomrl.drawing import palette
 from pomrl.drawing.files import picture
 from pomrl.drawing.series import Drawing, Series
 from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, MAX_BANDS, Look
@@ -299,7 +300,7 @@ def annotate(figure: Figure, data: pd.DataFrame, series: Sequence[Series], sweep
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
     if text := "\n".join(textwrap.fill(line, width) for line in [*notes, *warnings]):
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT_INCHES * len(text.splitlines()))
-        style = {"fontweight": "bold", "color": "#a02020"} if warnings else {"color": "0.25"}
+        style = {"fontweight": "bold", "color": palette.DARK_RED} if warnings else {"color": "0.25"}
         figure.suptitle(text, fontsize="medium", **style)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, collect, figure, panels
+from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, collect, figure, palette, panels
 from pomrl.study import Result, ratio
 from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 
@@ -15,14 +15,17 @@ AT_EVAL = ("frequencies", {"agent": "certainty_equivalence"})
 """The reference method: planning on frequencies with gamma_eval."""
 
 METHODS = {
-    Look("Cross-validated γ (Jiang et al.)", "#56b4e9", "D"): ("frequencies", {"agent": "cross_validated_gamma"}),
-    Look("LSTD, L2 (Amit et al.)", "#009e73", "P"): ("penalties", {}),
-    Look("Weight of each pair (Rathnam et al.)", "#117733", "X"): ("weights", {}),
-    Look("ada-POMRL, upper-bound γ", "#d55e00", "o"): ("schedules", {"gamma_schedule": "upper_bound"}),
-    Look("ada-POMRL, Dong's γ", "#cc79a7", "v"): ("schedules", {"gamma_schedule": "dong"}),
-    Look("ada-POMRL, posterior's γ", "#0072b2", "s"): ("posteriors", {"estimator": "ada_pomrl"}),
-    Look("Empirical Bayes, γ_eval", "#e69f00", "^"): ("priors", {"estimator": "empirical_bayes"}),
-    Look("Tied rows, γ_eval", "#4b0092", "*"): ("priors", {"estimator": "tied_rows"}),
+    Look("Cross-validated γ (Jiang et al.)", palette.SKY_BLUE, "D"): (
+        "frequencies",
+        {"agent": "cross_validated_gamma"},
+    ),
+    Look("LSTD, L2 (Amit et al.)", palette.EMERALD, "P"): ("penalties", {}),
+    Look("Weight of each pair (Rathnam et al.)", palette.FOREST, "X"): ("weights", {}),
+    Look("ada-POMRL, upper-bound γ", palette.VERMILION, "o"): ("schedules", {"gamma_schedule": "upper_bound"}),
+    Look("ada-POMRL, Dong's γ", palette.ORCHID, "v"): ("schedules", {"gamma_schedule": "dong"}),
+    Look("ada-POMRL, posterior's γ", palette.DEEP_BLUE, "s"): ("posteriors", {"estimator": "ada_pomrl"}),
+    Look("Empirical Bayes, γ_eval", palette.AMBER, "^"): ("priors", {"estimator": "empirical_bayes"}),
+    Look("Tied rows, γ_eval", palette.VIOLET, "*"): ("priors", {"estimator": "tied_rows"}),
 }
 """The plot style of each method, with the sweep and the settings of its runs."""
 

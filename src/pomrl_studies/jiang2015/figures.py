@@ -25,6 +25,7 @@ from pomrl.figures import (
     figure,
     in_task,
     of_values,
+    palette,
     panels,
     sequence,
 )
@@ -77,8 +78,8 @@ def _by_number(view: View) -> View:
 POLICIES = of_values("guidance_policies", "m", LOOKS, view=in_task(1))
 
 CHOICES = [
-    Series(Look("γₑᵥₐₗ", "#d55e00", "D"), "guidance", {}, _by_number(at_largest_gamma)),
-    Series(Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _by_number(at_largest_gamma)),
+    Series(Look("γₑᵥₐₗ", palette.VERMILION, "D"), "guidance", {}, _by_number(at_largest_gamma)),
+    Series(Look("cross-validation", palette.BLUE, "s"), "guidance_cross_validation", {}, _by_number(at_largest_gamma)),
     Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _by_number(best_fixed)),
 ]
 """Ways to select a guidance discount factor."""
@@ -118,7 +119,7 @@ def guidance_choices(data: pd.DataFrame) -> Figure:
 
 
 COUNTS = {
-    name: Series(Look(f"policies, {name}", "#0173b2", linestyle=style), panel="a")
+    name: Series(Look(f"policies, {name}", palette.BLUE, linestyle=style), panel="a")
     for name, style in {"mean": "-", "smallest": ":", "largest": "--"}.items()
 }
 BOUNDS = {n: Series(look, panel="b") for n, look in sequence(TRANSITIONS, "bound, n = {:,}".format).items()}

@@ -17,28 +17,29 @@ from pomrl.figures import (
     band,
     collect,
     figure,
+    palette,
     panels,
 )
 from pomrl_studies.prior_cost.excess import PAIRED_SWEEPS, PAIRS, Place, blocks, inverses
 
 COVERED = {
-    "S = 5": Look("S = 5", "#332288", "o"),
-    "S = 10": Look("S = 10", "#117733", "s"),
-    "S = 20": Look("S = 20", "#44aa99", "D"),
-    "m = 2": Look("m = 2", "#cc6677", "v"),
-    "m = 20": Look("m = 20", "#882255", "^"),
-    "σ = 0.047": Look("σ = 0.047", "#ddcc77", "P"),
-    "tied rows, not told": Look("tied rows, not told", "#aa4499", "X"),
-    "tied rows, told": Look("tied rows, told", "#88ccee", "*"),
+    "S = 5": Look("S = 5", palette.INDIGO, "o"),
+    "S = 10": Look("S = 10", palette.FOREST, "s"),
+    "S = 20": Look("S = 20", palette.TEAL, "D"),
+    "m = 2": Look("m = 2", palette.ROSE, "v"),
+    "m = 20": Look("m = 20", palette.WINE, "^"),
+    "σ = 0.047": Look("σ = 0.047", palette.SAND, "P"),
+    "tied rows, not told": Look("tied rows, not told", palette.PURPLE, "X"),
+    "tied rows, told": Look("tied rows, told", palette.CYAN, "*"),
 }
 """The looks of settings that the theorem covers."""
 
 CONTROLS = {
-    "Gaussian, told E P_t": Look("Gaussian, told E Pₜ", "#999933", "h"),
-    "rewards of states": Look("rewards of states", "#0072b2", "<"),
-    "tied actions": Look("tied actions", "#d55e00", ">"),
-    "one instance": Look("one instance", "#000000", "o"),
-    "one instance, equal tasks": Look("one instance, equal tasks", "#777777", "s"),
+    "Gaussian, told E P_t": Look("Gaussian, told E Pₜ", palette.OLIVE, "h"),
+    "rewards of states": Look("rewards of states", palette.DEEP_BLUE, "<"),
+    "tied actions": Look("tied actions", palette.VERMILION, ">"),
+    "one instance": Look("one instance", "black", "o"),
+    "one instance, equal tasks": Look("one instance, equal tasks", palette.GREY, "s"),
 }
 
 PANELS = {

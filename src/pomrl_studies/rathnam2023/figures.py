@@ -15,6 +15,7 @@ from pomrl.figures import (
     figure,
     in_task,
     look,
+    palette,
     panels,
     sequence,
 )
@@ -37,7 +38,7 @@ def _at_all_gammas(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _panel(title: str, data: str) -> Panel:
     series = [
-        Series(Look("discounting", "#d55e00", "D"), "discounting", {"data": data}, in_task(1)),
+        Series(Look("discounting", palette.VERMILION, "D"), "discounting", {"data": data}, in_task(1)),
         Series(look("same_transitions"), "same_transitions", {"data": data}, _at_gammas),
         Series(
             look("least_error"), "own_weights", {"data": data, "estimator.concentration": "posterior"}, _at_all_gammas
@@ -61,7 +62,9 @@ def discounting_or_prior(data: pd.DataFrame) -> Figure:
 
 
 DISCOUNTS = sequence((0.9, 0.7, 0.5), "γ = {:g}".format)
-ROWS = {C: Look(f"least error, C = {C:g}", "#029e73", marker) for C, marker in {0.2: "o", 0.4: "s", 0.8: "^"}.items()}
+ROWS = {
+    C: Look(f"least error, C = {C:g}", palette.GREEN, marker) for C, marker in {0.2: "o", 0.4: "s", 0.8: "^"}.items()
+}
 
 
 NUMBERS = [Series(look) for look in (*DISCOUNTS.values(), *ROWS.values())]

@@ -3,16 +3,16 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pomrl.figures import Look, Panel, PanelGrid, Series, at_largest_gamma, figure, look
+from pomrl.figures import Look, Panel, PanelGrid, Series, at_largest_gamma, figure, look, palette
 
 TITLES = {"extremes": "one or fifteen", "geometric": "geometric"}
 
 KEYS = ("estimator.samples", "estimator.weights")
 
 NUMBERS = {
-    ("m", "tasks"): Look("mean number", "#d55e00", "D"),
-    ("visits", "tasks"): Look("own number", "#029e73", "o"),
-    ("visits", "transitions"): Look("own number, transitions weigh equally", "#0173b2", "s"),
+    ("m", "tasks"): Look("mean number", palette.VERMILION, "D"),
+    ("visits", "tasks"): Look("own number", palette.GREEN, "o"),
+    ("visits", "transitions"): Look("own number, transitions weigh equally", palette.BLUE, "s"),
 }
 """Plot styles by the number of transitions in the mixing rate and the weights of averages over tasks."""
 

@@ -3,13 +3,13 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pomrl.figures import Look, Panel, PanelGrid, figure, look, of_values
+from pomrl.figures import Look, Panel, PanelGrid, figure, look, of_values, palette
 
 REWARD_MODELS = {
     "known": Look("known", "black", "X", ":"),
-    "own": Look("own samples", "#d55e00", "D"),
-    "pooled": Look("all tasks", "#de8f05", "v"),
-    "shrunk": Look("posterior mean", "#0173b2", "s", "--", size=3.0),
+    "own": Look("own samples", palette.VERMILION, "D"),
+    "pooled": Look("all tasks", palette.ORANGE, "v"),
+    "shrunk": Look("posterior mean", palette.BLUE, "s", "--", size=3.0),
 }
 """Plot styles of the estimators of rewards."""
 

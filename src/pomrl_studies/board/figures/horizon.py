@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, collect, figure, look, panels
+from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, collect, figure, look, palette, panels
 from pomrl.study import Result, ScalarEstimate, SweepResults, ratio
 from pomrl_studies.board.claims.horizon import LABELS
 from pomrl_studies.board.horizon import FAMILIES, NONE, at_eval, mean_share, saved
@@ -25,7 +25,7 @@ FAMILY_POINTS = [
 ]
 HOSPITALS = [
     Series(Look("Hospitals of S1 and S2", "black", "o"), "icu_sepsis", panel="b"),
-    Series(Look("Hospitals that differ more", "#777777", "X", "--"), "icu_sepsis_spread", panel="b"),
+    Series(Look("Hospitals that differ more", palette.GREY, "X", "--"), "icu_sepsis_spread", panel="b"),
 ]
 
 FAMILY_AREA, MEAN_SIZE = 7.0, 5.0

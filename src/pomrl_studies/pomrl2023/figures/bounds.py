@@ -19,6 +19,7 @@ from pomrl.figures import (
     at_gamma,
     figure,
     look,
+    palette,
     panels,
     points_of_panels,
     running_average,
@@ -42,15 +43,15 @@ DELTA = 0.05
 """The probability that a bound may fail."""
 
 BOUNDS = {
-    "as_printed": Look("Bound, as printed", "#a02020", "", ":"),
-    "corrected": Look("Bound, corrected", "#999999", "", "-"),
+    "as_printed": Look("Bound, as printed", palette.DARK_RED, "", ":"),
+    "corrected": Look("Bound, corrected", palette.LIGHT_GREY, "", "-"),
     "sharpened": Look("Bound, sharpened", "black", "", "--"),
 }
 """The versions of the bound on the average regret; dashes keep almost equal ones visible."""
 
 UNCERTAINTIES = sequence((0.02, 0.1, 0.3, 0.6, 1.0), "C = {:g}".format)
 MINIMA: Mapping[Literal["as_printed", "corrected"], Look] = {
-    "as_printed": Look("minimum, as printed", "#a02020", "X", "", size=6.0),
+    "as_printed": Look("minimum, as printed", palette.DARK_RED, "X", "", size=6.0),
     "corrected": Look("minimum, corrected", "black", "o", "", size=4.0),
 }
 FINE_GAMMAS = np.append(np.linspace(0.0, 0.98, 99), 0.99)

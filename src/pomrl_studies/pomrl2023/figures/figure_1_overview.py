@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
-from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, band, figure, look, panels
+from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, band, figure, look, palette, panels
 from pomrl_studies.pomrl2023 import simplex
 from pomrl_studies.pomrl2023.theory.related_tasks import DIRICHLET
 from pomrl_studies.pomrl2023.theory.simulations import RELATED_TASKS
@@ -15,15 +15,15 @@ from pomrl_studies.pomrl2023.theory.simulations import RELATED_TASKS
 PANEL_TASK = 6
 """The task of run 0 in panel (b)."""
 
-TASKS = Series(Look("Task models P₁ ... P₁₅", "#4477AA", "o", "", size=3.5), panel="a")
+TASKS = Series(Look("Task models P₁ ... P₁₅", palette.STEEL_BLUE, "o", "", size=3.5), panel="a")
 MEAN_MODEL = Series(Look("Their mean Pₒ", "black", "*", "", size=8.0), panel="a")
-TASK = Series(Look(f"Task Pₜ, t = {PANEL_TASK}", "#4477AA", "o", "", size=5.0), panel="b")
+TASK = Series(Look(f"Task Pₜ, t = {PANEL_TASK}", palette.STEEL_BLUE, "o", "", size=5.0), panel="b")
 BATCH = Series(Look(f"Its batch of m = {DIRICHLET.m}", look("without_meta").color, "D", "", size=4.5), panel="b")
 PRIOR = Series(Look("Prior: the batches' mean", "black", "*", "", size=4.5), panel="b")
 ESTIMATE = Series(Look("Estimate P̂ₜ", look("pomrl").color, "^", "", size=9.0), panel="b")
 ERROR = Series(Look("Error of P̂ₜ", look("pomrl").color, "^"), panel="c")
 BATCH_ERROR = Series(Look("Error of the batch", look("without_meta").color, "D"), panel="c")
-HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", "#444444", "s", ":"), panel="d")
+HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", palette.DARK_GREY, "s", ":"), panel="d")
 
 
 def _points(sweeps: StoredSweeps) -> pd.DataFrame:

@@ -5,12 +5,12 @@ from math import sqrt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pomrl.figures import COLUMN_WIDTH, Look, Series, StoredSweeps, figure, panels
+from pomrl.figures import COLUMN_WIDTH, Look, Series, StoredSweeps, figure, palette, panels
 from pomrl_studies.pomrl2023 import simplex
 
 CONCENTRATION = 15.0
 DRAWS = 1000
-TASKS = Series(Look("Task models", "#4477AA", ".", "", size=2.0))
+TASKS = Series(Look("Task models", palette.STEEL_BLUE, ".", "", size=2.0))
 
 
 def _points(_: StoredSweeps) -> pd.DataFrame:

@@ -3,11 +3,21 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pomrl.figures import RUNNING_AVERAGE, Look, Panel, PanelGrid, at_largest_gamma, figure, of_values, running_average
+from pomrl.figures import (
+    RUNNING_AVERAGE,
+    Look,
+    Panel,
+    PanelGrid,
+    at_largest_gamma,
+    figure,
+    of_values,
+    palette,
+    running_average,
+)
 
 MIXING = {
-    "paper": Look("Paper's rate", "#a02020", "X", size=6.5),
-    "mse_bound": Look("Minimum of the bound", "#999933", "s"),
+    "paper": Look("Paper's rate", palette.DARK_RED, "X", size=6.5),
+    "mse_bound": Look("Minimum of the bound", palette.OLIVE, "s"),
     "mse_optimal": Look("Optimal for known σ", "black", "o", ":", size=3.0),
 }
 SIMILARITY = {"known": "true similarity", "welford": "Welford's estimate", "debiased": "debiased estimate"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pandas as pd
 from matplotlib.figure import Figure
 
-from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, figure, panels, sequence
+from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, figure, palette, panels, sequence
 from pomrl.study import PRIORS
 from pomrl_studies.pomrl2023.theory.simulations import MIXING_RATES_AND_ERRORS, SQUARED_ERROR_AGAINST_ALPHA
 from pomrl_studies.pomrl2023.theory.squared_error import TASKS
@@ -20,8 +20,8 @@ CURVES = {
     for (t, look), line in zip(sequence(TASKS, "t = {}".format).items(), LINES, strict=True)
 }
 MIXING = {
-    "paper": Look("paper's α", "#a02020", "X", "", size=6.0),
-    "mse_bound": Look("minimum of the bound", "#999933", "s", "", size=4.5),
+    "paper": Look("paper's α", palette.DARK_RED, "X", "", size=6.0),
+    "mse_bound": Look("minimum of the bound", palette.OLIVE, "s", "", size=4.5),
     "mse_optimal": Look("minimum", "black", "o", "", size=4.5),
 }
 PANELS = dict(zip("abc", PRIORS, strict=True))
