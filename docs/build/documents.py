@@ -5,7 +5,7 @@
 
 The first command writes the table of judgements and the pages into the folder of each study, unless its results are
 provisional or old. It then renders README.md and docs/*.md.in, which look numbers up in these tables
-(`pomrl_report.lookups`) and in the board (`pomrl_studies.board.lookups`). The second command draws small pictures for
+(`pomrl_report.lookups`) and in the board (`pomrl_studies.board.tiers`). The second command draws small pictures for
 README.md and the page of results into outputs/readme.
 """
 
@@ -27,7 +27,7 @@ from pomrl.store.derived import DerivedFiles
 from pomrl_report import documents as pages
 from pomrl_report import lookups
 from pomrl_report.address import repository_address
-from pomrl_studies.board.lookups import board, board_text
+from pomrl_studies.board.tiers import board, board_text
 
 ROOT = Path(__file__).parents[2]
 

@@ -23,7 +23,7 @@ from pomrl.judging.judgements import read_published
 from pomrl.models.inputs import CONVENTIONS
 from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl.results.tables import markdown
-from pomrl_report.answer import verdict_sign
+from pomrl_report.claim_tables import verdict_sign
 from pomrl_report.markup import paragraphs
 
 ROOT = Path(__file__).parents[2]

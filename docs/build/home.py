@@ -18,7 +18,7 @@ from pomrl.judging.judgements import Judgement, read_published
 from pomrl.results.intervals import half_width
 from pomrl.results.tables import markdown
 from pomrl.study import PUBLISHED, experiment, tables
-from pomrl_report.answer import main_claims_table, verdict_sign
+from pomrl_report.claim_tables import main_claims_table, verdict_sign
 from pomrl_report.markup import symbols
 from pomrl_studies.board import losses, scores
 from pomrl_studies.board.learner import shipped_learners

@@ -16,7 +16,7 @@ from pomrl.pages import Page
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file
 from pomrl_report import lookups
-from pomrl_report.answer import claims_page
+from pomrl_report.claim_tables import claims_page
 
 CLAIMS = "claims"
 """The document with the table of all claims."""

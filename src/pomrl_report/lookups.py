@@ -18,7 +18,7 @@ from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.views import verdict_label
 from pomrl_report.address import repository_address
-from pomrl_report.answer import main_claims_table
+from pomrl_report.claim_tables import main_claims_table
 from verdicts.parts import Verdict
 
 SUFFIX = ".in"

@@ -19,8 +19,8 @@ from tests.support.checks import note, outlines
 from tests.support.shipped import FIGURES, OF_EACH_KIND, OF_SERIES, OF_SWEEPS
 from tests.support.synthetic import ESTIMATORS, REQUESTED_RUNS, RUNS, SCHEDULES, Lazy, make_sweep, make_sweeps
 
-from pomrl.drawing.files import picture
 from pomrl.drawing.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
+from pomrl.drawing.picture_files import picture
 from pomrl.drawing.series import COLUMNS, Drawing
 from pomrl.drawing.style import Look, context, look
 from pomrl.results.sweep_results import StoredSweeps

@@ -11,7 +11,7 @@ from typing import Annotated
 from pomrl import store
 from pomrl.commands import computing, expected_time
 from pomrl.commands.main import STAGES
-from pomrl.commands.stages import (
+from pomrl.commands.reproduce_stages import (
     Stage,
     StageRequest,
     Work,

@@ -20,7 +20,7 @@ from pomrl.configuration.study import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
 from pomrl.drawing.figure import Figure, figures_of, file_name, number_of
-from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.picture_files import Sidecar, save
 from pomrl.drawing.series import Drawing
 from pomrl.execution.local import processes
 from pomrl.results.sweep_results import (

@@ -18,7 +18,7 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 
 from pomrl.drawing import palette
-from pomrl.drawing.files import picture
+from pomrl.drawing.picture_files import picture
 from pomrl.drawing.series import Drawing, Series
 from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, MAX_BANDS, Look
 from pomrl.results.intervals import CONFIDENCE_PERCENT

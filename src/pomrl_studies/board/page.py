@@ -8,8 +8,8 @@ from typing import Any
 from pomrl.drawing import palette
 from pomrl_report.rendering import render
 from pomrl_studies.board.cells import VERSION, Cell, all_cells, common_cells
-from pomrl_studies.board.lookups import describe_developed, describe_one_family
 from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score, profiles, rank, scored_cells
+from pomrl_studies.board.tiers import describe_developed, describe_one_family
 
 TEMPLATES = Path(__file__).parent
 """The folder of the template."""

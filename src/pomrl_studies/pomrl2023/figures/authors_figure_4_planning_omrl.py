@@ -5,8 +5,8 @@ from matplotlib.figure import Figure
 
 from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything, figure
 from pomrl_studies.pomrl2023 import overlay
-from pomrl_studies.pomrl2023.agreement import AuthorsSeries
-from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
+from pomrl_studies.pomrl2023.digitised import AuthorsSeries
+from pomrl_studies.pomrl2023.horizon_panels import HORIZON, MINIMUM, HorizonPanel
 
 SIGMAS = (0.01, overlay.DIGITISED_SIGMA)
 

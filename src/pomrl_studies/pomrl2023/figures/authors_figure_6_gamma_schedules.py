@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from pomrl.figures import Panel, at_largest_gamma, figure, look, panels, running_average, sequence
 from pomrl_studies.pomrl2023 import overlay
-from pomrl_studies.pomrl2023.agreement import AuthorsSeries
 from pomrl_studies.pomrl2023.averages import best_so_far
+from pomrl_studies.pomrl2023.digitised import AuthorsSeries
 from pomrl_studies.pomrl2023.figures.figure_6_gamma_schedules import STORED
 
 CURVES = {"fixed": "gamma_eval", "upper_bound": "upper_bound_0.35"}

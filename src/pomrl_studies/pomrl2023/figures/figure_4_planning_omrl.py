@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from pomrl.figures import Panel, PanelGrid, Series, dynamic_best, figure, of_estimators, of_tasks
-from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
+from pomrl_studies.pomrl2023.horizon_panels import HORIZON, MINIMUM, HorizonPanel
 
 SWEEP = "task_similarity"
 ADA_POMRL = {"sigma": 0.01, "estimator": "ada_pomrl"}
