@@ -18,7 +18,7 @@ from pomrl.commands.arguments import Parser
 from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
 from pomrl.configuration.composed import number_of
-from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.studies import Study, find, shipped_studies
 from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import judgements, study_claims
 from pomrl.judging.judgements import Judgements

@@ -16,7 +16,7 @@ from docs.build.pictures import texts_of
 from mkdocs.exceptions import PluginError
 
 from pomrl.commands import main
-from pomrl.configuration.study import Study, shipped_studies
+from pomrl.configuration.studies import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
 from pomrl.judging.answer import headline
 from pomrl.judging.judgements import read_published

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from docs.build.paper import anchor
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figure import caption_of, figures_of
 from pomrl.drawing.style import look
 from pomrl.judging.judgements import Judgement, read_published

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figure import Figure, figures_of, number_of, title_of
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements, read_published

@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.drawing import figures_of_study, picture_files
 from pomrl.drawing.figures_of_study import Selection
 from pomrl.drawing.series import Drawing

@@ -11,7 +11,7 @@ from pathlib import Path
 from docs.build.paper import ROOT, anchor
 from mkdocs.structure.files import File, InclusionLevel
 
-from pomrl.configuration.study import Study, shipped_studies
+from pomrl.configuration.studies import Study, shipped_studies
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import read_published
 from pomrl.results.tables import markdown, markdown_text

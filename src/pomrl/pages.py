@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pandas as pd
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.drawing.figures_of_study import FOLDER, file_stem
 from pomrl.drawing.picture_files import Sidecar, save
 from pomrl.drawing.series import Drawing

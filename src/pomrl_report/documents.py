@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import format_error, place_of
-from pomrl.configuration.study import Study, find
+from pomrl.configuration.studies import Study, find
 from pomrl.judging import views
 from pomrl.judging.judgements import Judgements, read_published
 from pomrl.pages import Page

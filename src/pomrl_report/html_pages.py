@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from markupsafe import Markup
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.drawing.figure import INTERVALS, figures_of, file_name
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.execution.local import in_threads

@@ -12,7 +12,7 @@ from functools import partial
 from math import isfinite
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.judging.answer import answer_text, count_groups
 from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements

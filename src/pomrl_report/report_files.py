@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.picture_files import Sidecar, save
 from pomrl.drawing.plots import draw

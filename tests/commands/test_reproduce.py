@@ -10,7 +10,7 @@ from tests.support.study_folders import CLAIM, SMALL, write
 from pomrl.commands import computing, reproduce, reproduce_stages
 from pomrl.commands.reproduce_stages import StageRequest
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.running.plan import PlannedExperiment
 from pomrl.running.work import Failure
 

@@ -19,7 +19,7 @@ from tests.support.settings import ROOT, STUDIES
 from pomrl import store
 from pomrl.commands import main, new, reproduce, reproduce_stages, run
 from pomrl.configuration import composed
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 
 pytestmark = pytest.mark.slow
 

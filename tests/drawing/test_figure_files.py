@@ -34,7 +34,7 @@ FROM_ANOTHER_PROCESS = """
 import pathlib
 import sys
 import pandas as pd
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.picture_files import Sidecar, save
 from tests.support.synthetic import AXES, of_table

@@ -13,7 +13,7 @@ from tests.support.settings import ROOT
 from tests.support.shipped import FIGURES
 
 from pomrl import store
-from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.studies import Study, find, shipped_studies
 from pomrl.drawing.figure import figures_of, file_name, title_of
 from pomrl.drawing.figures_of_study import Selection, file_stem
 from pomrl.judging.judgements import read_published

@@ -10,7 +10,7 @@ from tests.support.computed import call
 
 from pomrl.commands import run
 from pomrl.commands.reproduce_stages import draw_all
-from pomrl.configuration.study import Study, find
+from pomrl.configuration.studies import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import of_keys
 from pomrl.drawing import figures_of_study

@@ -7,7 +7,7 @@ import pytest
 from tests.support.synthetic import AXES
 from tests.support.worlds import OURS, as_claimed, made_of, verdict
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.judging.claim import JudgedClaim, claims_of
 from pomrl.results.sweep_results import SweepResults
 from pomrl_studies.beyond.claims.families import FAMILIES, SPREADS

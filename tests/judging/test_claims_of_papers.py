@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.support.worlds import GAMMAS, holds, made_of
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.judging.claim import claims_of
 from pomrl.results.sweep_results import SweepResults
 from pomrl_studies.amit2020.claims import AGENTS, EQUIVALENT_PENALTIES, GAMMA_EVAL, GRID_AGENTS, TRAJECTORIES

@@ -10,7 +10,7 @@ from tests.support.report_outputs import copied_figures, html_of, of_study
 
 from pomrl import store
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.drawing.picture_files import Sidecar
 from pomrl.drawing.style import look

@@ -7,7 +7,7 @@ from tests.support.computed import call
 from tests.support.computed import figures as figures_command
 from tests.support.elements import assert_closed
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl_report.html_pages import StudyPage, html
 
 pytestmark = pytest.mark.slow

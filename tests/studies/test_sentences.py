@@ -6,7 +6,7 @@ import re
 import pytest
 
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.judging.claim import claims_of
 

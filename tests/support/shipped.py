@@ -1,6 +1,6 @@
 """The figures and simulations of the shipped studies, by unique names."""
 
-from pomrl.configuration.study import shipped_studies
+from pomrl.configuration.studies import shipped_studies
 from pomrl.drawing.figure import Figure, figures_of
 from pomrl.judging.claim import claims_of
 

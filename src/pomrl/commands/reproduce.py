@@ -24,7 +24,7 @@ from pomrl.commands.terminal import exit_with, print_frame, warn
 from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.parsing import MAX_RUNS, Experiment
 from pomrl.configuration.sources import DESCRIPTION, installed_packages, shipped_packages
-from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.studies import Study, find, shipped_studies
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Family
 from pomrl.drawing.figure import figures_of

@@ -15,7 +15,7 @@ from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.importing import add_to_path
 from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import varying_keys
-from pomrl.configuration.study import Study, find, is_study
+from pomrl.configuration.studies import Study, find, is_study
 from pomrl.outputs import outputs
 from pomrl.results.selection import filters, order
 from pomrl.running.stored_settings import classes_of_options, fault_of_settings, from_settings

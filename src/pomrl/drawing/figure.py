@@ -18,7 +18,7 @@ import pandas as pd
 from matplotlib.figure import Figure as MatplotlibFigure
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.drawing.loss_panels import PanelGrid
 from pomrl.drawing.panels import finish
 from pomrl.drawing.series import Drawing, Series

@@ -16,7 +16,7 @@ from joblib import cpu_count, delayed
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import format_error, place_of
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
 from pomrl.drawing.figure import Figure, figures_of, file_name, number_of
