@@ -1,10 +1,10 @@
 """Draw the figures of the study of the game of patience."""
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from pomrl.figures import (
     COLUMN_WIDTH,
+    Figure,
     Kind,
     Panel,
     PanelGrid,

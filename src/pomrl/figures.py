@@ -1,5 +1,7 @@
 """Names for authors of figures and pages: `from pomrl.figures import figure, PanelGrid`."""
 
+from pandas import DataFrame as DataFrame
+
 from pomrl.drawing import palette as palette
 from pomrl.drawing import panels as panels
 from pomrl.drawing.figure import figure as figure
@@ -15,6 +17,7 @@ from pomrl.drawing.loss_panels import points_of_panels as points_of_panels
 from pomrl.drawing.loss_panels import series_of as series_of
 from pomrl.drawing.panels import AVERAGE_LOSS as AVERAGE_LOSS
 from pomrl.drawing.panels import RUNNING_AVERAGE as RUNNING_AVERAGE
+from pomrl.drawing.panels import Figure as Figure
 from pomrl.drawing.picture_files import Sidecar as Sidecar
 from pomrl.drawing.picture_files import save as save
 from pomrl.drawing.series import COLUMNS as COLUMNS

@@ -321,7 +321,8 @@ def test_a_face_offers_what_it_gathers_and_has_nothing_of_its_own(face: ModuleTy
 
 def test_finding_the_claims_of_all_studies_loads_no_matplotlib() -> None:
     finding = (
-        "import sys; from pomrl.configuration.studies import shipped_studies; from pomrl.judging.claim import claims_of\n"
+        "import sys; from pomrl.configuration.studies import shipped_studies\n"
+        "from pomrl.judging.claim import claims_of\n"
         "print(sum(len(claims_of(study)) for study in shipped_studies()), *sys.modules)"
     )
     number, *loaded = subprocess.run(

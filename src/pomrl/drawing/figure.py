@@ -72,7 +72,7 @@ class Figure:
 
     @property
     def selected_series(self) -> Sequence[Series]:
-        """The series that select experiments; none in a figure of whole sweeps."""
+        """The series with experiments of their own; none in a figure of whole sweeps."""
         return () if self.whole else self.series
 
     @property
@@ -108,7 +108,7 @@ def figure(
     series: Sequence[Series] = (),
     simulations: Sequence[Simulation] = (),
 ) -> Callable[[Draw], Figure]:
-    """Decorate a function that draws points as a figure of a study.
+    """Decorate a function of points as a figure of a study.
 
     Its points are those of `panels`, or returned by the function `points`. A figure of `series` shows only their
     experiments, and has a version with intervals (the kind "ci"). A figure of named `sweeps` reads all of each.

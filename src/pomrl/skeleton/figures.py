@@ -1,12 +1,8 @@
 """Draw the figures of the study."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 ESTIMATORS = ("without_meta", "ada_pomrl", "shrunk")
-
 
 PANELS = [
     Panel(f"σ = {sigma:g}", of_estimators("first", {"sigma": sigma}, ESTIMATORS), "task", "ci")
@@ -16,7 +12,7 @@ GRID = PanelGrid([PANELS])
 
 
 @figure(panels=GRID)
-def losses(data: pd.DataFrame) -> Figure:
+def losses(data: DataFrame) -> Figure:
     """The loss in each task.
 
     A panel for each similarity of tasks, when planning with gamma_eval. Bands are 95 % intervals of the mean.

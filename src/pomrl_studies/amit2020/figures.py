@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from pomrl.figures import (
     TEXT_WIDTH,
+    Figure,
     Kind,
     Look,
     Panel,

@@ -5,7 +5,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from pomrl.drawing import palette
+from pomrl.figures import palette
 from pomrl_report.rendering import render
 from pomrl_studies.board.cells import VERSION, Cell, all_cells, common_cells
 from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score, profiles, rank, scored_cells

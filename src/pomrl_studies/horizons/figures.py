@@ -5,9 +5,8 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, collect, figure, palette, panels
+from pomrl.figures import TEXT_WIDTH, Figure, Look, Series, StoredSweeps, collect, figure, palette, panels
 from pomrl.study import Result, ratio
 from pomrl_studies.horizons.claims import PROBLEMS, TRANSITIONS
 

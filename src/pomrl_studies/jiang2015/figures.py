@@ -6,11 +6,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pomrl.figures import (
     COLUMN_WIDTH,
     TEXT_WIDTH,
+    Figure,
     Kind,
     Look,
     Panel,

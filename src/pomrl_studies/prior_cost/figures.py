@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pomrl.figures import (
     TEXT_WIDTH,
+    Figure,
     Look,
     Series,
     StoredSweeps,

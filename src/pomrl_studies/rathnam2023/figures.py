@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from pomrl.figures import (
     COLUMN_WIDTH,
+    Figure,
     Look,
     Panel,
     PanelGrid,

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 LEARNERS = ("without_meta", "ada_pomrl", "pomrl", "aggregating", "oracle", "empirical_bayes", "exact_posterior")
 
@@ -35,7 +32,7 @@ GRID = learners_grid("families", LEARNERS)
 
 
 @figure(panels=GRID)
-def families(data: pd.DataFrame) -> Figure:
+def families(data: DataFrame) -> Figure:
     """Meta-learning does not help in every family of models.
 
     The planning loss in each task, with a latent that differs from task to task.

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, collect, figure, look, panels
+from pomrl.figures import TEXT_WIDTH, Figure, Look, Series, StoredSweeps, collect, figure, look, panels
 from pomrl.study import Result, bootstrap_means, difference
 from pomrl_studies.beyond.claims.horizons_and_priors import WEIGHTS, relative_gain
 

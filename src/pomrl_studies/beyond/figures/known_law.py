@@ -1,9 +1,6 @@
 """Draw the losses of learners with more and less knowledge of the next task."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 LEARNERS = ("ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes")
 
@@ -16,7 +13,7 @@ GRID = PanelGrid([PANELS])
 
 
 @figure(panels=GRID)
-def known_law(data: pd.DataFrame) -> Figure:
+def known_law(data: DataFrame) -> Figure:
     """What can be known of the next task.
 
     The loss of ada-POMRL, empirical Bayes and two references in each task, planned with gamma_eval.

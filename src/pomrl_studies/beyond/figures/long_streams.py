@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pomrl.figures import (
     TEXT_WIDTH,
+    Figure,
     Kind,
     Look,
     Panel,

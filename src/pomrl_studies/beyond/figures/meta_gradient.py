@@ -1,9 +1,6 @@
 """Draw the losses of meta-gradients at three similarities."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 LEARNERS = ("oracle", "pomrl", "ada_pomrl", "meta_gradient")
 
@@ -16,7 +13,7 @@ GRID = PanelGrid([PANELS])
 
 
 @figure(panels=GRID)
-def meta_gradient(data: pd.DataFrame) -> Figure:
+def meta_gradient(data: DataFrame) -> Figure:
     """Meta-gradients are no worse than ada-POMRL at every similarity.
 
     The loss in each task of a learner by meta-gradients, and of the learners of the paper.

@@ -1,9 +1,6 @@
-"""Draw the losses of learners with data that they collect."""
+"""Draw the losses of learners with data of their own policies."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 TITLES = {"uniform": "Uniform", "epsilon_greedy": "Epsilon-greedy", "posterior_sampling": "Posterior sampling"}
 
@@ -18,7 +15,7 @@ GRID = PanelGrid([PANELS])
 
 
 @figure(panels=GRID)
-def online_collection(data: pd.DataFrame) -> Figure:
+def online_collection(data: DataFrame) -> Figure:
     """Learners that collect their data.
 
     The loss in each task, from ten trajectories of ten steps instead of a generative model, collected by three

@@ -1,9 +1,8 @@
-"""Draw losses with rewards that differ between tasks."""
+"""Draw losses with other rewards in each task."""
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import AVERAGE_LOSS, Figure, Panel, PanelGrid, figure, of_estimators
 
 LEARNERS = ("ada_pomrl", "empirical_bayes", "tied_rows")
 

@@ -1,9 +1,6 @@
 """Draw losses with a changing mean model."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 TITLES = {"stationary": "Stationary", "drift": "Drift", "switch": "Switch", "cycle": "Three in turn"}
 
@@ -18,7 +15,7 @@ GRID = PanelGrid([PANELS[:2], PANELS[2:]])
 
 
 @figure(panels=GRID)
-def streams(data: pd.DataFrame) -> Figure:
+def streams(data: DataFrame) -> Figure:
     """Learned forgetting helps where the mean model changes, and costs little elsewhere.
 
     The loss at gamma_eval where the mean model of tasks stays, drifts, switches once, or is one of three in turn.

@@ -1,9 +1,6 @@
-"""Draw the losses of a learner that ties rows."""
+"""Draw the losses of tied rows."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import figure
+from pomrl.figures import DataFrame, Figure, figure
 from pomrl_studies.beyond.figures.families import learners_grid
 
 LEARNERS = ("without_meta", "ada_pomrl", "empirical_bayes", "tied_rows", "exact_posterior")
@@ -12,7 +9,7 @@ GRID = learners_grid("tied_rows", LEARNERS)
 
 
 @figure(panels=GRID)
-def tied_rows(data: pd.DataFrame) -> Figure:
+def tied_rows(data: DataFrame) -> Figure:
     """Tied rows are no worse than ada-POMRL in any family.
 
     The planning loss in each task, with a learner that detects tied rows.

@@ -1,9 +1,6 @@
 """Draw losses with unequal numbers of transitions."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Look, Panel, PanelGrid, Series, at_largest_gamma, figure, look, palette
+from pomrl.figures import DataFrame, Figure, Look, Panel, PanelGrid, Series, at_largest_gamma, figure, look, palette
 
 TITLES = {"extremes": "one or fifteen", "geometric": "geometric"}
 
@@ -30,7 +27,7 @@ GRID = PanelGrid([[_panel(numbers, name) for name in ("pomrl", "ada_pomrl")] for
 
 
 @figure(panels=GRID)
-def unequal_data(data: pd.DataFrame) -> Figure:
+def unequal_data(data: DataFrame) -> Figure:
     """Each pair's own number of transitions beats the mean number.
 
     The loss where numbers of transitions differ between pairs and between tasks, for three uses of these numbers.

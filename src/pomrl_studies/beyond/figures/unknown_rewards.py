@@ -1,9 +1,6 @@
 """Draw losses with estimated rewards."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Look, Panel, PanelGrid, figure, look, of_values, palette
+from pomrl.figures import DataFrame, Figure, Look, Panel, PanelGrid, figure, look, of_values, palette
 
 REWARD_MODELS = {
     "known": Look("known", "black", "X", ":"),
@@ -24,7 +21,7 @@ GRID = PanelGrid([PANELS])
 
 
 @figure(panels=GRID)
-def unknown_rewards(data: pd.DataFrame) -> Figure:
+def unknown_rewards(data: DataFrame) -> Figure:
     """With rewards from own samples, meta-learning still gains.
 
     The loss at gamma_eval with rewards estimated from five noisy samples of each pair.

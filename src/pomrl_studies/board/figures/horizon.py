@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, collect, figure, look, palette, panels
+from pomrl.figures import TEXT_WIDTH, Figure, Look, Series, StoredSweeps, collect, figure, look, palette, panels
 from pomrl.study import Result, ScalarEstimate, SweepResults, ratio
 from pomrl_studies.board.claims.horizon import LABELS
 from pomrl_studies.board.horizon import FAMILIES, NONE, at_eval, mean_share, saved

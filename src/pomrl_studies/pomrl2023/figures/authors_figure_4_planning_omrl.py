@@ -1,9 +1,6 @@
 """Draw Figure 4 from the authors' computations."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything, figure
+from pomrl.figures import METHODS, DataFrame, Figure, Look, Panel, View, dynamic_best, everything, figure
 from pomrl_studies.pomrl2023 import overlay
 from pomrl_studies.pomrl2023.digitised import AuthorsSeries
 from pomrl_studies.pomrl2023.horizon_panels import HORIZON, MINIMUM, HorizonPanel
@@ -29,7 +26,7 @@ GRID = overlay.AuthorsGrid(
 
 
 @figure(panels=GRID)
-def authors_planning_omrl(data: pd.DataFrame) -> Figure:
+def authors_planning_omrl(data: DataFrame) -> Figure:
     """Figure 4, as the authors computed it: Over tasks, ada-POMRL's loss falls, and the best γ grows.
 
     Planning with online meta-learning, at two similarities of the tasks.

@@ -1,9 +1,6 @@
 """Draw Figure 5 from the authors' computations."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import METHODS, figure
+from pomrl.figures import METHODS, DataFrame, Figure, figure
 from pomrl_studies.pomrl2023.overlay import FACTORS, AuthorsGrid, against_gamma, per_task, title
 
 GRID = AuthorsGrid(
@@ -16,7 +13,7 @@ GRID = AuthorsGrid(
 
 
 @figure(panels=GRID)
-def authors_dependence_on_tasksimilarity(data: pd.DataFrame) -> Figure:
+def authors_dependence_on_tasksimilarity(data: DataFrame) -> Figure:
     """Figure 5, as the authors computed it: Meta-learning gains most where tasks are similar.
 
     The loss in each task, and against gamma, at three similarities of the tasks.

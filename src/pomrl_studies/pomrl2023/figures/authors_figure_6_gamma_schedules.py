@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, at_largest_gamma, figure, look, panels, running_average, sequence
+from pomrl.figures import DataFrame, Figure, Panel, at_largest_gamma, figure, look, panels, running_average, sequence
 from pomrl_studies.pomrl2023 import overlay
 from pomrl_studies.pomrl2023.averages import best_so_far
 from pomrl_studies.pomrl2023.digitised import AuthorsSeries
@@ -59,7 +56,7 @@ GRID = overlay.AuthorsGrid(
 
 
 @figure(panels=GRID)
-def authors_gamma_schedules(data: pd.DataFrame) -> Figure:
+def authors_gamma_schedules(data: DataFrame) -> Figure:
     """Figure 6, as the authors computed it: Every schedule of γ beats the constant.
 
     The average loss of ada-POMRL in tasks 1 to t under the gamma schedules.

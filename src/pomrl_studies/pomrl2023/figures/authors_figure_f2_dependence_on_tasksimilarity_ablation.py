@@ -1,9 +1,6 @@
 """Draw Figure F2 from the authors' computations."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import METHODS, figure
+from pomrl.figures import METHODS, DataFrame, Figure, figure
 from pomrl_studies.pomrl2023.overlay import FACTORS, AuthorsGrid, per_task, title
 
 GRID = AuthorsGrid(
@@ -13,7 +10,7 @@ GRID = AuthorsGrid(
 
 
 @figure(panels=GRID)
-def authors_dependence_on_tasksimilarity_ablation(data: pd.DataFrame) -> Figure:
+def authors_dependence_on_tasksimilarity_ablation(data: DataFrame) -> Figure:
     """Figure F2, as the authors would compute it: Aggregating fails where tasks are loosely related.
 
     The loss in each task with aggregating, at three similarities.

@@ -1,9 +1,6 @@
 """Draw Figure F4 from the authors' computations."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import figure, look
+from pomrl.figures import DataFrame, Figure, figure, look
 from pomrl_studies.pomrl2023.overlay import AuthorsGrid, against_gamma
 
 GRID = AuthorsGrid(
@@ -12,7 +9,7 @@ GRID = AuthorsGrid(
 
 
 @figure(panels=GRID)
-def authors_omrl_baselines(data: pd.DataFrame) -> Figure:
+def authors_omrl_baselines(data: DataFrame) -> Figure:
     """Figure F4, as the authors would compute it: With meta-learning, the best γ is larger.
 
     The loss against gamma in several tasks t for three methods; the paper's sigma is 0.01.

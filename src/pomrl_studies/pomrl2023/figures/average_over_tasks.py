@@ -1,9 +1,6 @@
 """Draw average losses over the first tasks."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, figure, look
+from pomrl.figures import AVERAGE_LOSS, DataFrame, Figure, Panel, PanelGrid, figure, look
 from pomrl_studies.pomrl2023.averages import average_series
 
 
@@ -21,7 +18,7 @@ GRID = PanelGrid(ROWS)
 
 
 @figure(panels=GRID)
-def average_over_tasks(data: pd.DataFrame) -> Figure:
+def average_over_tasks(data: DataFrame) -> Figure:
     """Averages over the first tasks.
 
     Figures 4 (b), 5 (d) to (f) and F4 if a curve "T = j" is the average loss over the first j tasks.

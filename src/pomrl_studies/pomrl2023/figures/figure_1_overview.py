@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
-from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, band, figure, look, palette, panels
+from pomrl.figures import TEXT_WIDTH, Figure, Look, Series, StoredSweeps, band, figure, look, palette, panels
 from pomrl_studies.pomrl2023 import simplex
 from pomrl_studies.pomrl2023.theory.related_tasks import DIRICHLET
 from pomrl_studies.pomrl2023.theory.simulations import RELATED_TASKS

@@ -1,9 +1,6 @@
 """Draw Figure 2: the loss against gamma for several priors."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, Series, figure, sequence
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, Series, figure, sequence
 
 LOOKS = sequence((5, 10, 20, 50), "m = {}".format)
 ALPHAS = (0.0, 0.25, 0.5, 0.75)
@@ -18,7 +15,7 @@ GRID = PanelGrid([[_panel(alpha) for alpha in ALPHAS]])
 
 
 @figure(panels=GRID)
-def illustration(data: pd.DataFrame) -> Figure:
+def illustration(data: DataFrame) -> Figure:
     """Figure 2: More samples or a better prior: longer horizons.
 
     The loss against gamma for several numbers of samples m, with a panel for each weight alpha on the prior.

@@ -1,9 +1,6 @@
 """Draw Figure 3: the losses of POMRL and ada-POMRL."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import COLUMN_WIDTH, Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import COLUMN_WIDTH, DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 PANEL = Panel("", of_estimators("task_similarity", {"sigma": 0.01}, ["pomrl", "ada_pomrl"]), "task", "sd")
 
@@ -11,7 +8,7 @@ GRID = PanelGrid([[PANEL]], width=COLUMN_WIDTH)
 
 
 @figure(panels=GRID)
-def pomrl_vs_adapomrl(data: pd.DataFrame) -> Figure:
+def pomrl_vs_adapomrl(data: DataFrame) -> Figure:
     """Figure 3: POMRL and ada-POMRL lose less in the last task than in the first.
 
     The loss of POMRL and ada-POMRL in each task when planning with gamma_eval, at sigma = 0.01.

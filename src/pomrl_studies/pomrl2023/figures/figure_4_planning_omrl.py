@@ -1,9 +1,6 @@
 """Draw Figure 4: losses over tasks and against gamma."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, Series, dynamic_best, figure, of_estimators, of_tasks
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, Series, dynamic_best, figure, of_estimators, of_tasks
 from pomrl_studies.pomrl2023.horizon_panels import HORIZON, MINIMUM, HorizonPanel
 
 SWEEP = "task_similarity"
@@ -25,7 +22,7 @@ GRID = PanelGrid(
 
 
 @figure(panels=GRID)
-def planning_omrl(data: pd.DataFrame) -> Figure:
+def planning_omrl(data: DataFrame) -> Figure:
     """Figure 4: Over tasks, ada-POMRL's loss falls, and the best γ grows.
 
     Planning with online meta-learning at sigma = 0.01.

@@ -1,9 +1,8 @@
 """Draw Figure 5: the loss at three task similarities."""
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from pomrl.figures import TEXT_WIDTH, Kind, Panel, StoredSweeps, draw_row, figure, of_tasks, panels, series_of
+from pomrl.figures import TEXT_WIDTH, Figure, Kind, Panel, StoredSweeps, draw_row, figure, of_tasks, panels, series_of
 from pomrl_studies.pomrl2023 import similarities
 
 PER_TASK = similarities.similarity_panels("task_similarity")

@@ -1,10 +1,9 @@
 """Draw Figure 6: the loss in each task under the gamma schedules (Sec. 6)."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
 from pomrl.figures import (
     RUNNING_AVERAGE,
+    DataFrame,
+    Figure,
     Panel,
     PanelGrid,
     Series,
@@ -60,7 +59,7 @@ ADA_POMRL_GRID = PanelGrid([all_and_averages("ada_pomrl")], share_y=False)
 
 
 @figure(panels=POMRL_GRID)
-def gamma_schedules(data: pd.DataFrame) -> Figure:
+def gamma_schedules(data: DataFrame) -> Figure:
     """Figure 6: No schedule beats the best γ of each task.
 
     The loss of POMRL in each task under the gamma schedules.
@@ -75,7 +74,7 @@ def gamma_schedules(data: pd.DataFrame) -> Figure:
 
 
 @figure(panels=ADA_POMRL_GRID)
-def gamma_schedules_adapomrl(data: pd.DataFrame) -> Figure:
+def gamma_schedules_adapomrl(data: DataFrame) -> Figure:
     """Schedules with ada-POMRL.
 
     Panels (a) and (b) of Figure 6 with ada-POMRL instead of POMRL.

@@ -3,9 +3,8 @@
 from math import sqrt
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from pomrl.figures import COLUMN_WIDTH, Look, Series, StoredSweeps, figure, palette, panels
+from pomrl.figures import COLUMN_WIDTH, Figure, Look, Series, StoredSweeps, figure, palette, panels
 from pomrl_studies.pomrl2023 import simplex
 
 CONCENTRATION = 15.0

@@ -1,16 +1,13 @@
 """Draw Figure F2: the loss at three task similarities, with aggregation."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import METHODS, figure
+from pomrl.figures import METHODS, DataFrame, Figure, figure
 from pomrl_studies.pomrl2023 import similarities
 
 GRID = similarities.similarity_panels("task_similarity", [*METHODS, "aggregating"])
 
 
 @figure(panels=GRID)
-def dependence_on_tasksimilarity_ablation(data: pd.DataFrame) -> Figure:
+def dependence_on_tasksimilarity_ablation(data: DataFrame) -> Figure:
     """Figure F2: Similarity, with aggregation.
 
     Panels (a) to (c) of Figure 5 with the estimator that aggregates the batches of all tasks.

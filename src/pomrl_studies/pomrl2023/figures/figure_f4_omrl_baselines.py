@@ -1,9 +1,6 @@
 """Draw Figure F4: the losses of three methods against gamma."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, figure, look, of_tasks
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, look, of_tasks
 
 PANELS = [
     Panel(look(name).label, of_tasks("task_similarity", {"sigma": 0.01, "estimator": name}), "gamma", "sd")
@@ -14,7 +11,7 @@ GRID = PanelGrid([PANELS])
 
 
 @figure(panels=GRID)
-def omrl_baselines(data: pd.DataFrame) -> Figure:
+def omrl_baselines(data: DataFrame) -> Figure:
     """Figure F4: With meta-learning, the best γ is larger.
 
     The loss against gamma in several tasks t for three methods, at sigma = 0.01.

@@ -1,9 +1,6 @@
 """Draw Figure F5: average losses with more states."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import PanelGrid, figure
+from pomrl.figures import DataFrame, Figure, PanelGrid, figure
 from pomrl_studies.pomrl2023 import averages
 
 ROWS = [
@@ -15,7 +12,7 @@ GRID = PanelGrid(ROWS)
 
 
 @figure(panels=GRID)
-def varyingSmT(data: pd.DataFrame) -> Figure:
+def varyingSmT(data: DataFrame) -> Figure:
     """Figure F5: With more states, too, meta-learning gains most with few samples and many tasks.
 
     The average loss of ada-POMRL against gamma for pairs of m and T, with 20 and with 30 states.

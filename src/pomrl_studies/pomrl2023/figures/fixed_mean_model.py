@@ -1,9 +1,6 @@
 """Draw losses with one mean model, or one for each run."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, figure, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 TITLES = {"per_run": "A mean model for each run", "fixed": "One mean model for all runs"}
 PANELS = [
@@ -15,7 +12,7 @@ GRID = PanelGrid([PANELS])
 
 
 @figure(panels=GRID)
-def fixed_mean_model(data: pd.DataFrame) -> Figure:
+def fixed_mean_model(data: DataFrame) -> Figure:
     """One mean model, or one for each run.
 
     Panel (a) of Figure 4 with a mean model for each run, and with one mean model for all runs (R6).

@@ -1,16 +1,13 @@
 """Draw losses with Gaussian tasks."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import figure
+from pomrl.figures import DataFrame, Figure, figure
 from pomrl_studies.pomrl2023 import similarities
 
 GRID = similarities.similarity_panels("gaussian_tasks", share_y=False)
 
 
 @figure(panels=GRID)
-def gaussian_tasks(data: pd.DataFrame) -> Figure:
+def gaussian_tasks(data: DataFrame) -> Figure:
     """Gaussian tasks.
 
     Panels (a) to (c) of Figure 5 with tasks drawn from Gaussians around the mean model, clipped to the simplex.

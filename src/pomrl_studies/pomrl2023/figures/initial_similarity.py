@@ -1,9 +1,6 @@
 """Draw the loss of ada-POMRL for initial similarities."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import COLUMN_WIDTH, Panel, PanelGrid, figure, of_values, sequence
+from pomrl.figures import COLUMN_WIDTH, DataFrame, Figure, Panel, PanelGrid, figure, of_values, sequence
 
 STARTS = sequence((0.01, 0.1, 0.5), "σ₁ = {:g}".format)
 PANEL = Panel("", of_values("initial_similarity", "estimator.start_deviation", STARTS), "task", "se")
@@ -12,7 +9,7 @@ GRID = PanelGrid([[PANEL]], width=COLUMN_WIDTH)
 
 
 @figure(panels=GRID)
-def initial_similarity(data: pd.DataFrame) -> Figure:
+def initial_similarity(data: DataFrame) -> Figure:
     """The initial similarity of ada-POMRL matters in the first tasks.
 
     Each curve shows the loss of ada-POMRL in each task for a first value of its estimated task similarity (R4).

@@ -1,10 +1,9 @@
 """Draw the losses of mixing rates."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
 from pomrl.figures import (
     RUNNING_AVERAGE,
+    DataFrame,
+    Figure,
     Look,
     Panel,
     PanelGrid,
@@ -33,7 +32,7 @@ GRID = PanelGrid([[_panel(sigma, name) for name in SIMILARITY] for sigma in (0.0
 
 
 @figure(panels=GRID)
-def mixing_rates(data: pd.DataFrame) -> Figure:
+def mixing_rates(data: DataFrame) -> Figure:
     """The cost of the mixing rate.
 
     The average loss in tasks 1 to t with the paper's mixing rate and with two that account for sampling noise (E4).

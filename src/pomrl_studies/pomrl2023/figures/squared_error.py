@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pandas as pd
-from matplotlib.figure import Figure
 
-from pomrl.figures import TEXT_WIDTH, Look, Series, StoredSweeps, figure, palette, panels, sequence
+from pomrl.figures import TEXT_WIDTH, Figure, Look, Series, StoredSweeps, figure, palette, panels, sequence
 from pomrl.study import PRIORS
 from pomrl_studies.pomrl2023.theory.simulations import MIXING_RATES_AND_ERRORS, SQUARED_ERROR_AGAINST_ALPHA
 from pomrl_studies.pomrl2023.theory.squared_error import TASKS

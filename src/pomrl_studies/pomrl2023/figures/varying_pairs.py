@@ -1,9 +1,6 @@
-"""Draw losses with tasks that differ in a fifth of the pairs."""
+"""Draw losses with tasks of a fifth of varying pairs."""
 
-import pandas as pd
-from matplotlib.figure import Figure
-
-from pomrl.figures import Panel, PanelGrid, Series, at_largest_gamma, figure, look, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, Series, at_largest_gamma, figure, look, of_estimators
 from pomrl_studies.pomrl2023.similarities import STRUCTURES
 
 SCOPES = {"max": "one rate", "per_pair": "a rate per (s,a)"}
@@ -20,7 +17,7 @@ GRID = PanelGrid([[_panel(scope, sigma) for sigma in STRUCTURES] for scope in SC
 
 
 @figure(panels=GRID)
-def varying_pairs(data: pd.DataFrame) -> Figure:
+def varying_pairs(data: DataFrame) -> Figure:
     """Tasks that differ in a fifth of the pairs.
 
     Panels (a) to (c) of Figure 5 with tasks that differ in only a fifth of the state-action pairs (R5).
