@@ -5,7 +5,7 @@
 
 The first command writes the table of judgements and the pages into the folder of each study, unless its results are
 provisional or old. It then renews all generated documents: those with lookups in these tables (`pomrl_report.lookups`)
-and in the board (`pomrl_studies.board.lookups`), the reference of keys, the code of the paper and stored columns. The
+and in the board (`pomrl_studies.board.tiers`), the reference of keys, the code of the paper and stored columns. The
 second command draws small pictures for README.md and the page of results into outputs/readme.
 """
 
@@ -22,7 +22,7 @@ from pomrl.commands.errors import one_line_errors
 from pomrl.commands.terminal import warn
 from pomrl.configuration.composed import number_of
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.studies import Study, find, shipped_studies
 from pomrl.drawing.figures_of_study import versions
 from pomrl.judging import judgements, study_claims
 from pomrl.judging.judgements import Judgements
@@ -31,7 +31,7 @@ from pomrl.store.derived import DerivedFiles
 from pomrl_report import documents as pages
 from pomrl_report import lookups
 from pomrl_report.address import repository_address
-from pomrl_studies.board.lookups import board, board_text
+from pomrl_studies.board.tiers import board, board_text
 
 ROOT = Path(__file__).parents[2]
 

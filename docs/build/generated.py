@@ -16,14 +16,14 @@ from docs.build.pictures import texts_of
 from mkdocs.exceptions import PluginError
 
 from pomrl.commands import main
-from pomrl.configuration.study import Study, shipped_studies
+from pomrl.configuration.studies import Study, shipped_studies
 from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
 from pomrl.judging.answer import headline
 from pomrl.judging.judgements import read_published
 from pomrl.models.inputs import CONVENTIONS
 from pomrl.results.intervals import CONFIDENCE_PERCENT
 from pomrl.results.tables import markdown
-from pomrl_report.answer import verdict_sign
+from pomrl_report.claim_tables import verdict_sign
 from pomrl_report.markup import paragraphs
 
 ROOT = Path(__file__).parents[2]

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 from docs.build.paper import anchor
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figure import caption_of, figures_of
 from pomrl.drawing.style import look
 from pomrl.judging.judgements import Judgement, read_published
 from pomrl.results.intervals import half_width
 from pomrl.results.tables import markdown
 from pomrl.study import PUBLISHED, experiment, tables
-from pomrl_report.answer import main_claims_table, verdict_sign
+from pomrl_report.claim_tables import main_claims_table, verdict_sign
 from pomrl_report.markup import symbols
 from pomrl_studies.board import losses, scores
 from pomrl_studies.board.learner import shipped_learners

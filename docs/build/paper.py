@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figure import Figure, figures_of, number_of, title_of
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements, read_published
@@ -121,7 +121,7 @@ def figure_table(figures: Sequence[Figure], judgements: Judgements) -> str:
             f'<a id="figure-{number_of(figure.docstring).lower()}"></a>Figure {number_of(figure.docstring)}',
             title_of(figure.docstring),
             ", ".join(one_file_link(marker) for marker in markers_of(figure)),
-            code_link(name_of(figure)),
+            code_link(f"{figure.module}.{figure.name}"),
             ", ".join(experiment_link(sweep) for sweep in figure.sweeps),
             ", ".join(claim_link(claim.id, judgements) for claim in claims_of(PAPER) if figure.name in claim.figures),
         ]
@@ -216,14 +216,6 @@ def markers_of(figure: Figure) -> list[str]:
     return [f"figures: {marker}"] if marker in ONE_FILE.read_text("utf-8") else []
 
 
-def name_of(figure: Figure) -> str:
-    """Return the dotted name of a figure's function, or of its panels."""
-    module = figure.module
-    path, _ = split_name(f"{module}.FIGURE")
-    is_function = any(figure.name in defined_names(node) for node in parse_file(path).body)
-    return f"{module}.{figure.name if is_function else 'FIGURE'}"
-
-
 def one_file_link(place: str) -> str:
     """Return a link to a line of `ONE_FILE`, given as `learn: # Eq. 4`."""
     name, _, content = place.partition(": ")
@@ -240,7 +232,7 @@ def code_link(place: str) -> str:
     """
     name, _, content = place.partition(": ")
     path, names = split_name(name)
-    return line_link(path, names, content, path.stem if names == ["FIGURE"] else ".".join(names))
+    return line_link(path, names, content, ".".join(names))
 
 
 def line_link(path: Path, names: Sequence[str], content: str = "", text: str = "") -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from pomrl.configuration.study import Study
-from pomrl.drawing import figures_of_study, files
+from pomrl.configuration.studies import Study
+from pomrl.drawing import figures_of_study, picture_files
 from pomrl.drawing.figures_of_study import Selection
 from pomrl.drawing.series import Drawing
 from pomrl.outputs import outputs
@@ -31,7 +31,7 @@ def renew(study: Study, name: str) -> Path:
             text.set_text(f"As {sidecar.variant}: {heading}")
     runs = min((source.runs for sources in sidecar.sweeps.values() for source in sources), default=0)
     command = f"python -m docs.build {study.argument} --pictures {name}"
-    values = hashlib.sha256(files.values(drawing)).hexdigest()
+    values = hashlib.sha256(picture_files.values(drawing)).hexdigest()
     path = outputs() / "readme" / f"{figures_of_study.file_stem(study, name)}.png"
     write(path, small(drawing, {"command": command, "runs": str(runs), "values": values}))
     return path
@@ -39,7 +39,7 @@ def renew(study: Study, name: str) -> Path:
 
 def small(drawing: Drawing, texts: Mapping[str, str]) -> bytes:
     """Return a PNG of 128 colours: half the bytes, without visible differences."""
-    picture = Image.open(BytesIO(files.picture(drawing.figure, "png", dpi=120))).convert("RGB").quantize(128)
+    picture = Image.open(BytesIO(picture_files.picture(drawing.figure, "png", dpi=120))).convert("RGB").quantize(128)
     content, info = BytesIO(), PngInfo()
     for name, text in texts.items():
         info.add_text(name, text)

@@ -11,11 +11,11 @@ from pathlib import Path
 from docs.build.paper import ROOT, anchor
 from mkdocs.structure.files import File, InclusionLevel
 
-from pomrl.configuration.study import Study, shipped_studies
+from pomrl.configuration.studies import Study, shipped_studies
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import read_published
 from pomrl.results.tables import markdown, markdown_text
-from pomrl_report.answer import claims_page
+from pomrl_report.claim_tables import claims_page
 from pomrl_report.lookups import typographic
 from pomrl_studies.pomrl2023.choices import Difference, differences
 

@@ -1,9 +1,10 @@
 """Names for authors of figures and pages: `from pomrl.figures import figure, PanelGrid`."""
 
+from pandas import DataFrame as DataFrame
+
+from pomrl.drawing import palette as palette
 from pomrl.drawing import panels as panels
 from pomrl.drawing.figure import figure as figure
-from pomrl.drawing.files import Sidecar as Sidecar
-from pomrl.drawing.files import save as save
 from pomrl.drawing.loss_panels import METHODS as METHODS
 from pomrl.drawing.loss_panels import TASKS as TASKS
 from pomrl.drawing.loss_panels import Panel as Panel
@@ -16,6 +17,9 @@ from pomrl.drawing.loss_panels import points_of_panels as points_of_panels
 from pomrl.drawing.loss_panels import series_of as series_of
 from pomrl.drawing.panels import AVERAGE_LOSS as AVERAGE_LOSS
 from pomrl.drawing.panels import RUNNING_AVERAGE as RUNNING_AVERAGE
+from pomrl.drawing.panels import Figure as Figure
+from pomrl.drawing.picture_files import Sidecar as Sidecar
+from pomrl.drawing.picture_files import save as save
 from pomrl.drawing.series import COLUMNS as COLUMNS
 from pomrl.drawing.series import Drawing as Drawing
 from pomrl.drawing.series import Series as Series

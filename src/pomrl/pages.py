@@ -6,9 +6,9 @@ from io import BytesIO
 
 import pandas as pd
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.drawing.figures_of_study import FOLDER, file_stem
-from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.picture_files import Sidecar, save
 from pomrl.drawing.series import Drawing
 from pomrl.judging import judgements
 from pomrl.judging.judgements import Judgements

@@ -18,7 +18,7 @@ import pandas as pd
 import typst
 
 from pomrl.configuration.settings import flat_settings, scientific_settings
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.drawing.figures_of_study import FOLDER, file_stem
 from pomrl.judging.answer import answer_text, count_groups, headline
 from pomrl.judging.comparison_rows import Comparison

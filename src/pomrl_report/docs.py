@@ -3,7 +3,7 @@
 import webbrowser
 
 from pomrl.configuration.sources import beside_the_package
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.outputs import outputs
 from pomrl.store.derived import write_file
 from pomrl_report.markup import documents

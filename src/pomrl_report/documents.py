@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import format_error, place_of
-from pomrl.configuration.study import Study, find
+from pomrl.configuration.studies import Study, find
 from pomrl.judging import views
 from pomrl.judging.judgements import Judgements, read_published
 from pomrl.pages import Page
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles, write_file
 from pomrl_report import lookups
-from pomrl_report.answer import claims_page
+from pomrl_report.claim_tables import claims_page
 
 CLAIMS = "claims"
 """The document with the table of all claims."""

@@ -12,7 +12,7 @@ from PIL import Image
 
 from pomrl.configuration.sweeps import command
 from pomrl.drawing.figure import INTERVALS, caption_of, file_name, number_of, title_of
-from pomrl.drawing.files import Sidecar
+from pomrl.drawing.picture_files import Sidecar
 from pomrl.results.intervals import BAND_NAMES, CONFIDENCE_PERCENT
 from pomrl.store.derived import DerivedFiles
 from pomrl_report.markup import paragraphs

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from markupsafe import Markup
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.drawing.figure import INTERVALS, figures_of, file_name
 from pomrl.drawing.figures_of_study import FOLDER
 from pomrl.execution.local import in_threads
@@ -21,7 +21,7 @@ from pomrl.results.summaries import summarise
 from pomrl.results.sweep_results import SweepResults
 from pomrl.results.tables import as_text
 from pomrl.store import StoreError
-from pomrl_report import answer, curves, provenance
+from pomrl_report import claim_tables, curves, provenance
 from pomrl_report.documents import CLAIMS
 from pomrl_report.documents import documents as documents_of
 from pomrl_report.figure_files import FigureFiles
@@ -138,7 +138,7 @@ def html(page: StudyPage, command: str, warn: Callable[[str], object] = str) -> 
             chain.from_iterable(sources.values()), [figure.versions[-1].sidecar for figure in figures]
         ),
         curves=curves.data(chain.from_iterable(figure.versions[0].shown for figure in figures if not figure.variant)),
-        answers=answer,
+        answers=claim_tables,
         views=views,
         counts=counts,
         LOOKS=LOOKS,

@@ -12,13 +12,13 @@ from functools import partial
 from math import isfinite
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.judging.answer import answer_text, count_groups
 from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement, Judgements
 from pomrl.judging.views import verdict_label
 from pomrl_report.address import repository_address
-from pomrl_report.answer import main_claims_table
+from pomrl_report.claim_tables import main_claims_table
 from verdicts.parts import Verdict
 
 SUFFIX = ".in"

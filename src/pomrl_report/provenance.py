@@ -8,7 +8,7 @@ from typing import Any
 
 from pomrl import store
 from pomrl.configuration.sweeps import command
-from pomrl.drawing.files import Sidecar
+from pomrl.drawing.picture_files import Sidecar
 from pomrl.results.sweep_results import Origin
 
 ShownExperiment = tuple[str, Origin]

@@ -1,10 +1,10 @@
 """Stages of `pomrl reproduce` for pages, report and article."""
 
-from pomrl.commands.stages import StageRequest, Work
+from pomrl.commands.reproduce_stages import StageRequest, Work
 from pomrl.commands.terminal import exit_with, warn
 from pomrl.judging.study_claims import load_judgements
 from pomrl_report.documents import renew_all
-from pomrl_report.reports import write
+from pomrl_report.report_files import write
 
 NO_TYPST = "typst is not installed; run `pip install 'pomrl[article]'`"
 

@@ -85,7 +85,7 @@ def _report(selectors: Sequence[str], where: Any, config_dir: Path | None) -> No
         exit_with("--report must have settings of stored experiments, such as estimator=pomrl", 2)
     from pomrl.api import read
     from pomrl.commands.plots_and_tables import short_name
-    from pomrl_report.reports import write_selection  # here, because the table needs no figures
+    from pomrl_report.report_files import write_selection  # here, because the table needs no figures
 
     selection = read.select(selectors, where=where, config_dir=config_dir)
     name = short_name([argument for argument in sys.argv[1:] if argument != "--report"])

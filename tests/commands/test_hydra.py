@@ -22,7 +22,7 @@ from tests.support.settings import ROOT
 import pomrl
 from pomrl.commands import run
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import shipped_studies
+from pomrl.configuration.studies import shipped_studies
 
 command = partial(called, run)
 SMALL = ("T=2", "runs=3")

@@ -9,7 +9,7 @@ from tests.support.study_folders import SMALL, write
 import pomrl
 from pomrl.commands import diff, run
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figures_of_study import versions
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("here")]

@@ -7,10 +7,10 @@ import pytest
 from tests.support.computed import call, refused
 from tests.support.study_folders import CLAIM, SMALL, write
 
-from pomrl.commands import computing, reproduce, stages
-from pomrl.commands.stages import StageRequest
+from pomrl.commands import computing, reproduce, reproduce_stages
+from pomrl.commands.reproduce_stages import StageRequest
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.running.plan import PlannedExperiment
 from pomrl.running.work import Failure
 
@@ -179,7 +179,7 @@ def test_the_package_stages_come_behind_those_of_the_engine(monkeypatch: pytest.
         asked.append(request)
         return lambda: print("further")
 
-    packages = {**stages.package_stages(), "further": further, "nothing": lambda request: None}
+    packages = {**reproduce_stages.package_stages(), "further": further, "nothing": lambda request: None}
     monkeypatch.setattr(reproduce, "package_stages", lambda: packages)
     request = StageRequest(find(write(here / "mine").name), runs=2)
     assert [*reproduce.prepare(request)] == ["sweeps", "claims", "figures", "pages", "report", "further"]

@@ -31,7 +31,7 @@ from pomrl.configuration.composition import Composer
 from pomrl.configuration.resolvers import register_resolvers
 from pomrl.configuration.settings import scientific_settings
 from pomrl.configuration.sources import PAPER, PUBLISHED
-from pomrl.configuration.study import shipped_studies
+from pomrl.configuration.studies import shipped_studies
 from pomrl.configuration.sweeps import names, sweep
 from pomrl.science.experiment import tables
 

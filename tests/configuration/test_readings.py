@@ -16,7 +16,7 @@ from pomrl.configuration.composed import GROUPS, ConfigError
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.settings import flat_settings, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.configuration.sweeps import Setting, experiment, sweep
 from pomrl.configuration.variants import DEFAULT, Variant
 from pomrl.judging import agreement

@@ -4,7 +4,7 @@ import pytest
 
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.studies import Study, find, shipped_studies
 from pomrl.drawing.figure import figures_of
 from pomrl.judging.claim import claims_of
 

@@ -17,9 +17,9 @@ from tests.support.computed import call
 from tests.support.settings import ROOT, STUDIES
 
 from pomrl import store
-from pomrl.commands import main, new, reproduce, run, stages
+from pomrl.commands import main, new, reproduce, reproduce_stages, run
 from pomrl.configuration import composed
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 
 pytestmark = pytest.mark.slow
 
@@ -89,9 +89,9 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: object, **__: object) -> None:
         return None
 
-    monkeypatch.setattr(stages, "judge", nothing)
-    monkeypatch.setattr(stages, "show_verdicts", nothing)
-    monkeypatch.setattr(stages, "draw_all", lambda *_, **__: ([], {}))
+    monkeypatch.setattr(reproduce_stages, "judge", nothing)
+    monkeypatch.setattr(reproduce_stages, "show_verdicts", nothing)
+    monkeypatch.setattr(reproduce_stages, "draw_all", lambda *_, **__: ([], {}))
     monkeypatch.setattr("pomrl_report.stages.write", nothing)
     monkeypatch.setattr("pomrl_report.article.write", nothing)
     monkeypatch.setattr(reproduce, "_execute_all", nothing)

@@ -13,7 +13,7 @@ from tests.support.settings import OPTIONS, ROOT, STUDIES
 from pomrl.base import DataPath
 from pomrl.configuration.settings import DEFAULTS
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import StudyConfig, shipped_studies
+from pomrl.configuration.studies import StudyConfig, shipped_studies
 from pomrl.configuration.sweeps import experiment
 from pomrl.drawing.figure import figures_of, file_name
 from pomrl.judging.claim import claims_of

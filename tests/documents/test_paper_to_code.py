@@ -22,7 +22,7 @@ from tests.support.synthetic import make_sweep
 from pomrl.commands.reproduce import study_sweeps
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, scientific_settings
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figure import figures_of
 from pomrl.judging.claim import claims_of
 from pomrl.judging.study_claims import basis, unknown_losses

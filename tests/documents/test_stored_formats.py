@@ -7,7 +7,7 @@ import pytest
 from tests.support.settings import ROOT
 from tests.support.shipped import SIMULATIONS
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.series import COLUMNS
 from pomrl.judging.claim import JudgedClaim, claims_of
 from pomrl.judging.judgements import judgement, to_frame

@@ -9,7 +9,7 @@ from tests.support.computed import call
 from tests.support.study_folders import UNDRAWN, write
 
 from pomrl.commands import reproduce
-from pomrl.configuration.study import find, shipped_studies
+from pomrl.configuration.studies import find, shipped_studies
 from pomrl_report.documents import fill
 
 pytestmark = pytest.mark.slow

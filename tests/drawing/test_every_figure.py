@@ -19,8 +19,8 @@ from tests.support.checks import note, outlines
 from tests.support.shipped import FIGURES, OF_EACH_KIND, OF_SERIES, OF_SWEEPS
 from tests.support.synthetic import ESTIMATORS, REQUESTED_RUNS, RUNS, SCHEDULES, Lazy, make_sweep, make_sweeps
 
-from pomrl.drawing.files import picture
 from pomrl.drawing.panels import AVERAGE_LOSS, LOSS, RUNNING_AVERAGE
+from pomrl.drawing.picture_files import picture
 from pomrl.drawing.series import COLUMNS, Drawing
 from pomrl.drawing.style import Look, context, look
 from pomrl.results.sweep_results import StoredSweeps
@@ -143,7 +143,7 @@ def test_same_tables_same_picture_and_data(name: str, drawings: Drawings, sweeps
 def test_only_the_bands_of_intervals_differ_from_the_version_of_the_caption(
     name: str, drawings: Drawings, sweeps: StoredSweeps
 ) -> None:
-    with_intervals = FIGURES[name].draw_version(sweeps, with_intervals=True)
+    with_intervals = FIGURES[name].draw(sweeps, "ci")
     plain, intervals = drawings[name].data, with_intervals.data
     columns = ["panel", "series", "x", "mean", "n", "marker"]
     pd.testing.assert_frame_equal(plain[columns], intervals[columns])

@@ -9,9 +9,9 @@ from tests.support.shipped import AUTHORS, FIGURES
 from tests.support.synthetic import with_table
 
 from pomrl.drawing.series import dynamic_best
-from pomrl_studies.pomrl2023 import agreement, overlay
-from pomrl_studies.pomrl2023.agreement import CONTRADICTED, NOTEBOOK_RUNS, PRINTED, READING, AuthorsSeries, Z
+from pomrl_studies.pomrl2023 import digitised, overlay
 from pomrl_studies.pomrl2023.averages import best_so_far
+from pomrl_studies.pomrl2023.digitised import CONTRADICTED, NOTEBOOK_RUNS, PRINTED, READING, AuthorsSeries, Z
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ def drawn(x: float, value: float, reading_error: float = 0.0) -> pd.DataFrame:
 
 def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:
     groups = stored.read("printed.csv").groupby(["series", "task"])["value"]
-    table = agreement.read_digitised()
+    table = digitised.read_digitised()
     for (name, task), printed in CONTRADICTED.items():
         assert set(groups.get_group((name, task))) == {printed}
         point = table[(table["series"] == name) & (table["task"] == task)]
@@ -62,21 +62,21 @@ def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:
 
 
 def test_z_of_losses_counts_three_errors_at_the_nearest_gamma() -> None:
-    compared = agreement.compare_losses(losses({0.0: 2.0}), drawn(1, 3.0, reading_error=0.2), "task")
+    compared = digitised.compare_losses(losses({0.0: 2.0}), drawn(1, 3.0, reading_error=0.2), "task")
     assert compared["ours"].item() == pytest.approx(2.0)
     assert compared["z"].item() == pytest.approx(1.0 / np.sqrt(1 / 50 + 1 / 100 + 0.04))
-    compared = agreement.compare_losses(losses({0.3: 2.0, 0.4: 5.0}), drawn(0.1 + 0.2, 2.0), "gamma")
+    compared = digitised.compare_losses(losses({0.3: 2.0, 0.4: 5.0}), drawn(0.1 + 0.2, 2.0), "gamma")
     assert compared["ours"].item() == pytest.approx(2.0)
 
 
 def test_z_at_gamma_star_is_that_of_the_smallest_loss_and_of_gamma_star_that_of_the_loss_in_pairs() -> None:
     rows = losses({0.0: 2.0, 0.5: 1.0, 0.9: 3.0})
-    compared = agreement.compare_losses(dynamic_best(rows), drawn(1, 1.5), "task")
+    compared = digitised.compare_losses(dynamic_best(rows), drawn(1, 1.5), "task")
     assert compared["ours"].item() == pytest.approx(1.0)
     assert compared["z"].item() == pytest.approx(0.5 / (1.5 * np.sqrt(1 / 50 + 1 / 100)))
-    same = agreement.compare_best_gammas(rows, drawn(1, 0.51), "task")
+    same = digitised.compare_best_gammas(rows, drawn(1, 0.51), "task")
     assert same[["ours", "z"]].to_numpy().tolist() == [[0.5, 0.0]]
-    other = agreement.compare_best_gammas(rows, drawn(1, 0.88), "task")
+    other = digitised.compare_best_gammas(rows, drawn(1, 0.88), "task")
     # in pairs the difference has the mean 2 and the standard deviation 1.9 - 1.5
     assert other["z"].item() == pytest.approx(2.0 / (0.4 * np.sqrt(1 / 50 + 1 / 100)))
 
@@ -90,7 +90,7 @@ def panels_of_runs(rng: np.random.Generator, runs: int) -> np.ndarray:
 def joint_p(rng: np.random.Generator, shift: float | np.ndarray = 0.0) -> float:
     ours, reading = panels_of_runs(rng, 1000), np.full(22, 0.01)
     theirs = panels_of_runs(rng, NOTEBOOK_RUNS).mean(0) + shift + rng.normal(0.0, reading)
-    return agreement.joint_test(ours, theirs, reading).p_value
+    return digitised.joint_test(ours, theirs, reading).p_value
 
 
 def test_p_values_of_joint_tests_are_uniform_for_equal_means() -> None:
@@ -111,7 +111,7 @@ def test_p_values_are_small_for_a_shifted_or_a_bent_curve() -> None:
 def test_degrees_of_freedom_count_independent_points(shared: float, degrees: float) -> None:
     rng = np.random.default_rng(5)
     runs = shared * rng.normal(size=(4000, 1)) + (1.0 - shared) * rng.normal(size=(4000, 6))
-    test = agreement.joint_test(runs, runs.mean(0), np.zeros(6))
+    test = digitised.joint_test(runs, runs.mean(0), np.zeros(6))
     assert test.degrees_of_freedom == pytest.approx(degrees, rel=0.01)
     assert test.p_value == 1.0
 
@@ -131,7 +131,7 @@ def test_every_reading_is_drawn_with_a_z(drawings, name: str) -> None:
     assert data.loc[data["band"].isin([READING, Z]), "mean"].notna().all()
     texts = [text.get_text() for legend in drawings[name].figure.legends for text in legend.get_texts()]
     lines = [text for text in texts if "joint test" in text]
-    assert lines == agreement.describe_tests(data)
+    assert lines == digitised.describe_tests(data)
     assert [line[1] for line in lines] == TESTED_PANELS.get(name, [])
 
 
@@ -160,5 +160,5 @@ def test_every_curve_that_was_read_off_is_shown_once() -> None:
         for cell in one.cells
         if one.curve
     ]
-    curves = agreement.read_digitised()[["cell", "series"]].drop_duplicates()
+    curves = digitised.read_digitised()[["cell", "series"]].drop_duplicates()
     assert sorted(shown) == sorted(map(tuple, curves.to_numpy().tolist()))

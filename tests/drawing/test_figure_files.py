@@ -14,8 +14,8 @@ from matplotlib.backends import _backend_pdf_ps
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import AXES, make_sweep, with_sweep
 
-from pomrl.drawing import files, panels
-from pomrl.drawing.files import Sidecar, picture, save
+from pomrl.drawing import panels, picture_files
+from pomrl.drawing.picture_files import Sidecar, picture, save
 from pomrl.drawing.series import Drawing
 from pomrl.results.sweep_results import StoredSweeps
 from pomrl.store import StoreError
@@ -34,9 +34,9 @@ FROM_ANOTHER_PROCESS = """
 import pathlib
 import sys
 import pandas as pd
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figure import figures_of
-from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.picture_files import Sidecar, save
 from tests.support.synthetic import AXES, of_table
 sweeps = {"task_similarity": of_table(pd.read_parquet(sys.argv[1]), [*AXES["task_similarity"]], 100)}
 (figure,) = (figure for figure in figures_of(find("pomrl2023")) if figure.name == "pomrl_vs_adapomrl")
@@ -90,7 +90,7 @@ def test_pdf_files_have_truetype_fonts_whose_subsets_do_not_depend_on_files_writ
     first, other, repeated = (picture(_text(words).figure, "pdf") for words in ("γ of 1", "Losses, Δ", "γ of 1"))
     assert _backend_pdf_ps.get_glyphs_subset is subset
     assert first == repeated != other
-    files._subset.cache_clear()
+    picture_files._subset.cache_clear()
     assert picture(_text("γ of 1").figure, "pdf") == first
     assert b"/CIDFontType2" in first
     assert b"/Type3" not in first

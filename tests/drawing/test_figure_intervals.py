@@ -17,13 +17,13 @@ from pomrl.results.sweep_results import StoredSweeps
 def test_intervals_are_students_and_may_be_over_more_runs_than_planned(
     sweeps: StoredSweeps, tables: Mapping[str, pd.DataFrame]
 ) -> None:
-    drawing = FIGURES["pomrl_vs_adapomrl"].draw_version(sweeps, with_intervals=True)
+    drawing = FIGURES["pomrl_vs_adapomrl"].draw(sweeps, "ci")
     points = choose(drawing.data, series="ada-POMRL")
     rows = choose(tables["task_similarity"], sigma=0.01, estimator="ada_pomrl", gamma=0.99)
     losses = rows.pivot(index="run", columns="task", values="planning_loss").to_numpy()
     lower, upper = scipy.stats.t.interval(0.95, RUNS - 1, losses.mean(0), scipy.stats.sem(losses))
     np.testing.assert_allclose(points[["lower", "upper"]].T, [lower, upper])
-    more_runs = FIGURES["pomrl_vs_adapomrl"].draw_version(make_sweeps(runs=101, tasks=2), with_intervals=True)
+    more_runs = FIGURES["pomrl_vs_adapomrl"].draw(make_sweeps(runs=101, tasks=2), "ci")
     assert note(more_runs) == "95 % intervals over 101 runs"
 
 

@@ -100,11 +100,11 @@ def test_of_many_bands_three_are_drawn_and_the_caption_says_so(drawings) -> None
 
 @pytest.mark.parametrize("docstring", ["Title.", "Title.\n\nCaption.", 'Title.\n\nCaption.\n\nThe paper: "Bands."'])
 def test_the_sentence_on_bands_ends_the_first_paragraph_of_any_caption(docstring: str) -> None:
-    def five(sweeps, kind=None):
-        return sweeps
+    def five(data):
+        raise NotImplementedError
 
     five.__doc__ = docstring
     series = [Series(look, "any") for look in sequence(range(5), str).values()]
-    caption = caption_of(figure(series=series)(five).docstring)
+    caption = caption_of(figure(points=five, series=series)(five).docstring)
     assert caption.partition("\n\n")[0].removeprefix("Caption. ") == SHADED_BANDS
-    assert figure(series=series[:4])(five).docstring == docstring
+    assert figure(points=five, series=series[:4])(five).docstring == docstring

@@ -6,7 +6,7 @@ from tests.support.checks import assert_drawn, average_of_first, choose, line, r
 from tests.support.synthetic import BATCHES
 
 from pomrl.bounds import average_regret_bound
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.results.intervals import band
 from pomrl.science.tasks.random_chains import UniformBall
 from pomrl_studies.pomrl2023.figures import bounds

@@ -13,7 +13,7 @@ from tests.support.settings import ROOT
 from tests.support.shipped import FIGURES
 
 from pomrl import store
-from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.studies import Study, find, shipped_studies
 from pomrl.drawing.figure import figures_of, file_name, title_of
 from pomrl.drawing.figures_of_study import Selection, file_stem
 from pomrl.judging.judgements import read_published
@@ -104,7 +104,9 @@ def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], expected: list[str]
 ) -> None:
     asked: list[Selection] = []
-    monkeypatch.setattr("pomrl.commands.stages.draw_all", lambda selections, **_: (asked.extend(selections) or [], {}))
+    monkeypatch.setattr(
+        "pomrl.commands.reproduce_stages.draw_all", lambda selections, **_: (asked.extend(selections) or [], {})
+    )
     monkeypatch.setattr(store, "all_experiments", lambda: [StoredExperiment(Path("any"))])
     assert call(figures_command, *arguments)[0] == 0
     assert [name for selection in asked for name in selection.names] == expected

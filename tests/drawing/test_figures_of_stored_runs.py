@@ -9,13 +9,13 @@ import pytest
 from tests.support.computed import call
 
 from pomrl.commands import run
-from pomrl.commands.stages import draw_all
-from pomrl.configuration.study import Study, find
+from pomrl.commands.reproduce_stages import draw_all
+from pomrl.configuration.studies import Study, find
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import of_keys
 from pomrl.drawing import figures_of_study
 from pomrl.drawing.figures_of_study import DrawnFigure, Selection, draw, file_stem, versions
-from pomrl.drawing.files import Sidecar
+from pomrl.drawing.picture_files import Sidecar
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from pomrl.judging.answer import answer_text as answer
 from pomrl.judging.study_claims import Basis
 from pomrl.science.data import Trajectories
 from pomrl_report import documents as pages
-from pomrl_report.answer import claims_page
+from pomrl_report.claim_tables import claims_page
 
 NOTEBOOK = PAPER.variants[-1]
 

@@ -15,7 +15,7 @@ from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.sweeps import experiment
 from pomrl.judging import judgements
 from pomrl.judging.study_claims import Basis, Reader, judge_claim
-from pomrl_report.answer import claims_page
+from pomrl_report.claim_tables import claims_page
 from verdicts.parts import Verdict
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.support.worlds import verdict
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.judging.claim import claims_of
 from pomrl.results.result import Result
 from pomrl.results.sweep_results import SweepResults

@@ -11,7 +11,7 @@ from pomrl.judging.claim import Claim, claim
 from pomrl.judging.comparison_rows import Comparison
 from pomrl.judging.judgements import Judgement
 from pomrl.judging.study_claims import Basis, Reader
-from pomrl_report.answer import claims_page
+from pomrl_report.claim_tables import claims_page
 from verdicts.estimates import Exact, mean
 from verdicts.parts import Part, Verdict
 

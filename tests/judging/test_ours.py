@@ -14,7 +14,7 @@ from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.judgements import Judgement, judgement
 from pomrl.judging.study_claims import Basis, judge_claim
 from pomrl.results.result import Result
-from pomrl_report.answer import claims_page
+from pomrl_report.claim_tables import claims_page
 from pomrl_studies.beyond.claims.horizons_and_priors import SIGMAS, relative_gain
 from verdicts import correlations
 from verdicts.parts import Verdict

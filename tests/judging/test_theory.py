@@ -8,7 +8,7 @@ from tests.support.verdicts import by_itself
 from tests.support.worlds import CLAIMS
 
 from pomrl.bounds import model_error_bound
-from pomrl.configuration.study import shipped_studies
+from pomrl.configuration.studies import shipped_studies
 from pomrl.judging.claim import Claim, claims_of
 from pomrl.judging.comparison_rows import Comparison, decisive
 from pomrl.judging.judgements import read_published

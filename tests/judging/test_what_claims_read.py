@@ -7,7 +7,7 @@ import pytest
 from tests.support.worlds import PAPER, MadeUp
 
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.study import Study, shipped_studies
+from pomrl.configuration.studies import Study, shipped_studies
 from pomrl.judging import study_claims
 from pomrl.judging.claim import Claim, claim, claims_of
 from pomrl.judging.study_claims import Basis, judge_claim, unknown_losses

@@ -105,7 +105,8 @@ def test_importing_pomrl_or_a_plugin_loads_no_modules() -> None:
 
 def test_listing_claims_loads_no_matplotlib() -> None:
     number, *modules = run_python(
-        "import sys; from pomrl.configuration.study import shipped_studies; from pomrl.judging.claim import claims_of\n"
+        "import sys; from pomrl.configuration.studies import shipped_studies\n"
+        "from pomrl.judging.claim import claims_of\n"
         "print(sum(len(claims_of(study)) for study in shipped_studies()), *sys.modules)"
     )
     assert int(number) > 100

@@ -8,8 +8,8 @@ from tests.support.computed import call, claims, report, two_runs_of
 from tests.support.elements import Elements, curves_of
 from tests.support.report_outputs import DRAWN, SWEEPS, of_study
 
-from pomrl.commands.stages import draw_all
-from pomrl.configuration.study import find
+from pomrl.commands.reproduce_stages import draw_all
+from pomrl.configuration.studies import find
 from pomrl.drawing.figures_of_study import Selection
 
 

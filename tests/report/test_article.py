@@ -9,7 +9,7 @@ from PIL import Image
 from tests.support.settings import ROOT
 
 from pomrl.configuration.sources import SWEEPS
-from pomrl.configuration.study import Study, find
+from pomrl.configuration.studies import Study, find
 from pomrl.judging.judgements import read_published
 from pomrl.judging.study_claims import load_judgements
 from pomrl.store import StoreError

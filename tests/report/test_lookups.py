@@ -13,7 +13,7 @@ from tests.support.settings import ROOT
 from tests.support.worlds import PAPER
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.studies import Study, find, shipped_studies
 from pomrl.judging import judgements
 from pomrl.judging.agreement import compare
 from pomrl.judging.claim import claims_of

@@ -12,7 +12,7 @@ from tests.support.report_outputs import html_of
 from tests.support.worlds import PAPER
 
 from pomrl.judging.judgements import Judgements
-from pomrl_report.answer import columns, groups, positions
+from pomrl_report.claim_tables import columns, groups, positions
 
 
 @pytest.fixture

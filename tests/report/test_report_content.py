@@ -16,7 +16,7 @@ from tests.support.elements import Elements, assert_closed
 from tests.support.report_outputs import DRAWN, FIGURES, FILES, html_of, of_study
 
 from pomrl import store
-from pomrl.configuration.study import find, shipped_studies
+from pomrl.configuration.studies import find, shipped_studies
 from pomrl.drawing.figure import figures_of
 from pomrl.judging import judgements
 from pomrl.judging.claim import claims_of

@@ -10,9 +10,9 @@ from tests.support.report_outputs import copied_figures, html_of, of_study
 
 from pomrl import store
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.configuration.sweeps import experiment
-from pomrl.drawing.files import Sidecar
+from pomrl.drawing.picture_files import Sidecar
 from pomrl.drawing.style import look
 from pomrl.results.intervals import band
 from pomrl.science.gamma_schedules import Hindsight

@@ -7,7 +7,7 @@ from tests.support.computed import call
 from tests.support.computed import figures as figures_command
 from tests.support.elements import assert_closed
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl_report.html_pages import StudyPage, html
 
 pytestmark = pytest.mark.slow
@@ -17,19 +17,20 @@ EVIL = "<script>alert(1)</script>"
 EVIL_FIGURE = f"""
 import pandas as pd
 
-from pomrl.figures import COLUMNS, Drawing, context, figure, panels
+from pomrl.figures import COLUMNS, figure, panels
 
 
-@figure()
-def drawn(sweeps):
+def points(sweeps):
+    return pd.DataFrame([["", "{EVIL}", 0.0, 1.0, 0.5, 1.5, "se", 0, False]], columns=COLUMNS)
+
+
+@figure(points=points)
+def drawn(data):
     '''{EVIL}.
 
     {EVIL} (E4)
     '''
-    data = pd.DataFrame([["", "{EVIL}", 0.0, 1.0, 0.5, 1.5, "se", 0, False]], columns=COLUMNS)
-    with context():
-        figure, _ = panels.row_of_panels(1, 3.0, 2.0)
-        return panels.finish(figure, data)
+    return panels.row_of_panels(1, 3.0, 2.0)[0]
 """
 
 

@@ -9,7 +9,7 @@ import pytest
 from pomrl import store
 from pomrl.commands.reproduce import study_sweeps
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.running.plan import Chunk
 from pomrl.running.work import Failure, Versions, simulate
 from pomrl.science import algorithm

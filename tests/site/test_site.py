@@ -21,7 +21,7 @@ from tests.support.worlds import PAPER
 import pomrl
 from pomrl import bounds, components, study
 from pomrl.commands import main
-from pomrl.configuration.study import shipped_studies
+from pomrl.configuration.studies import shipped_studies
 from pomrl.drawing.figure import figures_of
 from pomrl_studies.pomrl2023.choices import differences
 

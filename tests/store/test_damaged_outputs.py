@@ -35,7 +35,7 @@ from tests.support.damage import FAULTS, copied, damage, damage_one, kill
 
 from pomrl import store
 from pomrl.commands import export, import_, reproduce, run, runs
-from pomrl.drawing.files import Sidecar
+from pomrl.drawing.picture_files import Sidecar
 from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
 

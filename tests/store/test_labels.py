@@ -60,7 +60,7 @@ def test_an_option_looks_as_its_file_last_said_without_the_file(
     words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, empty_outputs: Path
 ) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr("pomrl.drawing.files.save", lambda drawing, *_: drawn.append(drawing) or [])
+    monkeypatch.setattr("pomrl.drawing.picture_files.save", lambda drawing, *_: drawn.append(drawing) or [])
     file = empty_outputs / "conf/estimator/mine.yaml"
     file.parent.mkdir(parents=True)
     for color in ("#123456", "#654321"):

@@ -43,8 +43,8 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "figure of no value": ("figures.py", FIGURE.replace('"without_meta")', '"oracle")'), ("no estimator='oracle'",)),
     "figure of nothing": (
         "figures.py",
-        FIGURE.replace("return PanelGrid", "PanelGrid"),
-        ("figures.py:4", "without arguments must be panels, such as a PanelGrid, got NoneType"),
+        FIGURE.replace("panels=GRID", ""),
+        ("figures.py:6", "@figure needs panels=, such as a PanelGrid, or points=, a function of stored sweeps"),
     ),
     "panel of no axis": ("figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "got 'tasks'")),
     "sweep of an unknown key": ("sweeps/first.yaml", FIRST.replace("runs:", "rnus: 3\nruns:"), ("first", "rnus")),
@@ -187,7 +187,7 @@ def test_a_number_that_is_not_finite_is_no_verdict(here: Path) -> None:
 
 
 def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> None:
-    broken = '\n\n@figure("first")\ndef broken(sweeps):\n    """A broken one."""\n    return 1 / 0\n'
+    broken = '\n\n@figure("first", points=GRID.points)\ndef broken(data):\n    """A broken one."""\n    return 1 / 0\n'
     write(here / "drawn", figures_py=FIGURE + broken)
     status, printed, err = call(reproduce, "drawn", "--runs", "2")
     assert status == 1, err

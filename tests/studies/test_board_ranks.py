@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.support.board import folder, theirs
 
-from pomrl_studies.board import command, losses, merging, recomputing, scores
+from pomrl_studies.board import command, losses, other_boards, recomputing, scores
 from pomrl_studies.board.__main__ import main
 from pomrl_studies.board.cells import Cell, all_cells, common_cells
 from pomrl_studies.board.learner import shipped_learners
@@ -103,8 +103,8 @@ def test_version_1_ranks_in_its_cells(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_merged_learner_ranks_as_if_computed_here(folder: Path) -> None:
     shipped = losses.read_losses()
-    rows = merging.read_theirs(theirs(folder / "theirs.csv", author="A. Student"), shipped)
-    (learner,) = merging.learners_of(rows, folder / "theirs.csv")
+    rows = other_boards.read_theirs(theirs(folder / "theirs.csv", author="A. Student"), shipped)
+    (learner,) = other_boards.learners_of(rows, folder / "theirs.csv")
     ranked = scores.score([*shipped_learners().values(), learner], scores.by_learner(shipped), scores.by_learner(rows))
     by_name = {score.learner.name: score for score in ranked}
     assert by_name["Theirs"].learner.about == "by A. Student"
@@ -124,7 +124,7 @@ def test_a_merged_learner_ranks_in_version_1(folder: Path, capsys: pytest.Captur
 def test_a_learner_named_as_mine_is_refused(folder: Path) -> None:
     path = theirs(folder / "theirs.csv")
     with pytest.raises(ValueError, match="a learner of yours is also named Theirs; rename yours"):
-        merging.read_theirs(path, losses.read_losses(), {"Theirs"})
+        other_boards.read_theirs(path, losses.read_losses(), {"Theirs"})
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_learner_named_as_mine_is_refused(folder: Path) -> None:
 )
 def test_a_table_that_does_not_fit_is_refused(folder: Path, change: dict[str, object], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
-        merging.read_theirs(theirs(folder / "theirs.csv", **change), losses.read_losses())
+        other_boards.read_theirs(theirs(folder / "theirs.csv", **change), losses.read_losses())
 
 
 def test_a_table_of_other_code_is_refused(folder: Path) -> None:
@@ -150,12 +150,12 @@ def test_a_table_of_other_code_is_refused(folder: Path) -> None:
     checked = next(row for row in shipped if (row.learner, row.cell) == recomputing.CHECKED)
     path.write_text(path.read_text().replace(checked.signature, "0123456789ab"))
     with pytest.raises(ValueError, match="must be computed by the present code, with the signature"):
-        merging.read_theirs(path, shipped)
+        other_boards.read_theirs(path, shipped)
     (folder / "other.csv").write_text("learner,loss\na,1\n")
     with pytest.raises(ValueError, match="must have the columns learner, cell, signature"):
-        merging.read_theirs(folder / "other.csv", shipped)
+        other_boards.read_theirs(folder / "other.csv", shipped)
     with pytest.raises(ValueError, match="must be an existing file"):
-        merging.read_theirs(folder / "none.csv", shipped)
+        other_boards.read_theirs(folder / "none.csv", shipped)
 
 
 def test_two_cells_of_a_new_learner_are_drawn_by_the_seed() -> None:

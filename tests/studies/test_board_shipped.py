@@ -16,7 +16,7 @@ from tests.support.settings import ROOT
 
 import pomrl
 from pomrl.outputs import outputs
-from pomrl_studies.board import command, icu_sepsis, lookups, losses, page, recomputing, scores
+from pomrl_studies.board import command, icu_sepsis, losses, page, recomputing, scores, tiers
 from pomrl_studies.board.cells import ICU_SEPSIS, board_cells, common_cells
 from pomrl_studies.board.learner import shipped_learners
 
@@ -196,13 +196,13 @@ def test_documents_look_up_counts_ranks_and_losses() -> None:
     families = [cell.name for cell in common_cells() if cell.group == "families"]
     for name in ("meta_gradient", "tied_rows"):
         worse = sum(actual[name].cells[cell].versus_ada == 1 for cell in families)
-        assert lookups.board(name, "worse_than", "ada_pomrl") == f"{worse} of {len(families)}"
+        assert tiers.board(name, "worse_than", "ada_pomrl") == f"{worse} of {len(families)}"
         rank = actual[name].rank
         assert rank
-        assert lookups.board(name, "rank") == f"{rank.estimate:.1f}"
-    assert lookups.board("without_meta", "loss", "chains 0.01") == "100 %"
+        assert tiers.board(name, "rank") == f"{rank.estimate:.1f}"
+    assert tiers.board("without_meta", "loss", "chains 0.01") == "100 %"
     with pytest.raises(ValueError, match="what must be rank, loss"):
-        lookups.board("tied_rows", "best")
+        tiers.board("tied_rows", "best")
 
 
 def shipped() -> scores.Losses:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from pomrl.bounds import model_error_bound
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import Grid

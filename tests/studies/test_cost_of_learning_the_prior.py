@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, qmc
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 
 PAIRS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 """All pairs (s, a), and all policies."""

@@ -18,7 +18,7 @@ from tests.support.settings import ROOT
 
 from pomrl.bounds import model_error_bound, regret_order
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.science.experiment import tables
 from pomrl.science.gamma_schedules import TaskState, UpperBound, regret_constant, regret_upper_bound, upper_bound_gamma

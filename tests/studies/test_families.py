@@ -7,7 +7,7 @@ from tests.support.computed import call, claims
 from tests.support.study_folders import CLAIM, SMALL, SWEEP, UNDRAWN, write
 
 from pomrl.commands import reproduce
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.judging import judgements
 from pomrl.judging.study_verdicts import find_variants
 

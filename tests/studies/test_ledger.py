@@ -8,7 +8,7 @@ import pytest
 
 from pomrl import store
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.configuration.variants import Variant, VariantJob
 from pomrl.results.intervals import difference

@@ -10,7 +10,7 @@ from tests.support.computed import call, claims, studies
 from tests.support.settings import ROOT
 
 from pomrl.commands import new, reproduce
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ import csv
 import re
 
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.configuration.sweeps import experiment
 from pomrl.judging.claim import claims_of
 

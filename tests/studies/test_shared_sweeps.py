@@ -11,7 +11,7 @@ from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, inside, wri
 
 from pomrl import store
 from pomrl.commands import reproduce, run
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from tests.support.study_folders import FIGURE, SWEEP, inside, write
 
 from pomrl.commands import reproduce
 from pomrl.configuration.sources import SWEEPS
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figure import figures_of
 from pomrl.judging.claim import claims_of
 

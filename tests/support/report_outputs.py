@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.drawing.figure import figures_of, file_name
 from pomrl_report.html_pages import StudyPage, html
 

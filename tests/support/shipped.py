@@ -1,14 +1,14 @@
 """The figures and simulations of the shipped studies, by unique names."""
 
-from pomrl.configuration.study import shipped_studies
+from pomrl.configuration.studies import shipped_studies
 from pomrl.drawing.figure import Figure, figures_of
 from pomrl.judging.claim import claims_of
 
 
 def _drawn_by(figure: Figure) -> object:
     """Return the class of panels of a figure, or its function."""
-    panels = getattr(figure.draw, "__self__", None)
-    return figure.draw if panels is None else type(panels)
+    panels = getattr(figure.points, "__self__", None)
+    return figure.function if panels is None else type(panels)
 
 
 FIGURES = {figure.name: figure for study in shipped_studies() for figure in figures_of(study)}
@@ -31,10 +31,12 @@ AUTHORS = [name for name in FIGURES if name.startswith("authors_")]
 OF_SWEEPS = [name for name, figure in FIGURES.items() if figure.sweeps]
 """The figures of stored runs."""
 
-OF_SERIES = [name for name, figure in FIGURES.items() if figure.series]
+OF_SERIES = [name for name, figure in FIGURES.items() if figure.selected_series]
 """The figures with a version with intervals."""
 
 OF_EACH_KIND = list(
-    {_drawn_by(figure): figure.name for figure in sorted(FIGURES.values(), key=lambda one: -len(one.series))}.values()
+    {
+        _drawn_by(figure): figure.name for figure in sorted(FIGURES.values(), key=lambda one: -len(one.selected_series))
+    }.values()
 )
 """For each class of panels the figure with the fewest series, and the figures with separate functions."""

@@ -34,15 +34,16 @@ def meta_learning_helps(sweep):
 FIGURE = '''\
 from pomrl.figures import Panel, PanelGrid, figure, of_estimators
 
+GRID = PanelGrid([[Panel("two", of_estimators("first", {}, ("ada_pomrl", "without_meta")), "task", "ci")]])
 
-@figure()
-def curves():
+
+@figure(panels=GRID)
+def curves(data):
     """Curves of the small study.
 
     Two estimators in two tasks.
     """
-    series = of_estimators("first", {}, ("ada_pomrl", "without_meta"))
-    return PanelGrid([[Panel("two", series, "task", "ci")]])
+    return GRID.draw(data)
 '''
 
 SMALL: Mapping[str, str] = {

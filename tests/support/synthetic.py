@@ -11,7 +11,7 @@ import pandas as pd
 import yaml
 
 from pomrl.configuration.sources import SWEEPS
-from pomrl.configuration.study import shipped_studies
+from pomrl.configuration.studies import shipped_studies
 from pomrl.results.result import Result
 from pomrl.results.sweep_results import SweepResults
 

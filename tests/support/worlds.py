@@ -10,7 +10,7 @@ import pandas as pd
 
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.configuration.sweeps import Setting, experiment
 from pomrl.judging.claim import Claim, JudgedClaim, claims_of
 from pomrl.judging.study_claims import Reader

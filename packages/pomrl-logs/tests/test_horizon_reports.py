@@ -16,7 +16,7 @@ import pomrl_logs
 from pomrl.commands import main
 from pomrl_logs import horizon_reports
 from pomrl_logs.amounts import amount
-from pomrl_logs.figure import draw
+from pomrl_logs.gain_figure import draw
 from pomrl_logs.gains import Gains, estimate_gains
 from pomrl_logs.horizon_reports import MAX_DOUBT, HorizonReport, _enough
 from pomrl_logs.logs import Log

@@ -8,7 +8,7 @@ import pytest
 from tests.support.synthetic import AXES
 from tests.support.worlds import GAMMAS, holds, made_of, verdict
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.judging.claim import claims_of
 from pomrl.results.sweep_results import SweepResults
 from pomrl_papers.amit2020.claims import AGENTS, EQUIVALENT_PENALTIES, GAMMA_EVAL, GRID_AGENTS, TRAJECTORIES

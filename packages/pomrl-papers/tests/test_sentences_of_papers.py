@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from pomrl.configuration.study import find
+from pomrl.configuration.studies import find
 from pomrl.judging.claim import claims_of
 
 

@@ -183,7 +183,7 @@ def judge(study: str | Path, variants: str | None = None) -> "pd.DataFrame":
         ConfigError: A name is unknown, the study has no claims, or one of them fails.
         StoreError: No runs of its claims are stored.
     """
-    from pomrl.configuration.study import find as find_study  # slow to import, with what judges
+    from pomrl.configuration.studies import find as find_study  # slow to import, with what judges
     from pomrl.judging.judgements import to_frame
     from pomrl.judging.study_verdicts import find_variants, judge_study
 

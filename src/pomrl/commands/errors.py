@@ -98,7 +98,7 @@ def _one_line(types: tuple[type[Exception], ...], status: int) -> Iterator[None]
 
 def _sweeps_of_figure(name: str) -> str:
     """Describe the sweeps of a figure, such as figure5 or STUDY/5."""
-    from pomrl.configuration.study import find
+    from pomrl.configuration.studies import find
     from pomrl.drawing.figures_of_study import describe_sweeps  # here, because it is slow
 
     study, _, figure = name.rpartition("/")

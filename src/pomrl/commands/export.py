@@ -13,7 +13,7 @@ from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.settings import component_classes, data_files, scientific_settings
 from pomrl.configuration.sources import PUBLISHED
-from pomrl.configuration.study import Study, find, is_study
+from pomrl.configuration.studies import Study, find, is_study
 from pomrl.results.selection import choose, filters
 from pomrl.running.stored_settings import fault_of_settings
 from pomrl.store import StoredExperiment, StoreError, StoreWarning, archives

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pomrl.commands.terminal import exit_with
 from pomrl.configuration.sources import SWEEPS
-from pomrl.configuration.study import check_study_name
+from pomrl.configuration.studies import check_study_name
 
 SKELETON = "skeleton"
 """The folder to copy as a new study; in its files, this word stands for the study's name."""

@@ -36,7 +36,7 @@ def plot(*selectors: Annotated[str, "KEY=VALUE"], name: str | None = None, **opt
         name: The name of the files, without suffix (default: made from the arguments).
         **options: Options of `pomrl.plot`.
     """
-    from pomrl.drawing.files import Sidecar, save  # slow to import
+    from pomrl.drawing.picture_files import Sidecar, save  # slow to import
     from pomrl.drawing.plots import PlotLayout, PlotOptions, draw
 
     x, y, hue, col, row, band, task = (options[key] for key in ("x", "y", "hue", "col", "row", "band", "task"))

@@ -11,7 +11,7 @@ from typing import Annotated
 from pomrl import store
 from pomrl.commands import computing, expected_time
 from pomrl.commands.main import STAGES
-from pomrl.commands.stages import (
+from pomrl.commands.reproduce_stages import (
     Stage,
     StageRequest,
     Work,
@@ -24,7 +24,7 @@ from pomrl.commands.terminal import exit_with, print_frame, warn
 from pomrl.configuration.composed import ConfigError, unknown_key
 from pomrl.configuration.parsing import MAX_RUNS, Experiment
 from pomrl.configuration.sources import DESCRIPTION, installed_packages, shipped_packages
-from pomrl.configuration.study import Study, find, shipped_studies
+from pomrl.configuration.studies import Study, find, shipped_studies
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Family
 from pomrl.drawing.figure import figures_of

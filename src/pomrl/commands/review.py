@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pomrl.commands.terminal import print_frame, printable, warn
 from pomrl.configuration.composed import number_of
 from pomrl.results.tables import format_table, markdown_text
-from pomrl.review.answer import Answer, find_answer
 from pomrl.review.changes import LinePair
+from pomrl.review.revisions import Answer, find_answer
 from pomrl.review.working_copies import open_sides
 
 if TYPE_CHECKING:  # slow to import

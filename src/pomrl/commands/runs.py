@@ -14,7 +14,7 @@ from pomrl.commands.terminal import agrees, exit_with, print_frame, printable, w
 from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.parsing import Experiment, Label
 from pomrl.configuration.settings import varying_keys
-from pomrl.configuration.study import Study, find, is_study
+from pomrl.configuration.studies import Study, find, is_study
 from pomrl.outputs import outputs
 from pomrl.results.selection import filters, order
 from pomrl.running.stored_settings import classes_of_options, fault_of_settings, from_settings

@@ -1,22 +1,29 @@
 """Define the figures of a study.
 
-A figure in `figures.py` or `figures/` is a function with `@figure`, or a module with an object `FIGURE`, such as a
-`PanelGrid`. The figure of a module is called `NAME`, by default the module's name without a number: `gamma_schedules`
-in `figure_6_gamma_schedules`. A title may begin with the number in a paper: "Figure 5: How much ...".
+A figure is a function with `@figure` in `figures.py` or a module of `figures/`. It gets the table of its points, and
+returns a figure of matplotlib. Its docstring is title and caption. A title may begin with the number in a paper:
+"Figure 5: How much ...".
 """
 
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from types import ModuleType
-from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure as MatplotlibFigure
 
 from pomrl.configuration.composed import ConfigError
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
+from pomrl.drawing.loss_panels import PanelGrid
+from pomrl.drawing.panels import finish
 from pomrl.drawing.series import Drawing, Series
 from pomrl.drawing.style import MAX_BANDS, context
+from pomrl.results.intervals import Kind
 from pomrl.results.sweep_results import StoredSweeps
 from pomrl.store.derived import Simulation
 
@@ -25,18 +32,17 @@ INTERVALS = "_intervals"
 
 SHADED_BANDS = "Of more than four curves of a panel, only the first, the middle and the last have a band."
 
-_NUMBER = re.compile(r"figure_[a-z]?\d+_")
-"""The number of a figure in the name of a module."""
-
 _LABEL = re.compile(r"^fig(ure)?[\W_]*", re.IGNORECASE)
 """The word before the number of a figure, as in figure_5."""
 
-Draw = Callable[..., Any]
-"""A function that returns a `Drawing`.
+Points = Callable[..., pd.DataFrame]
+"""A function that returns the points of a figure, with the columns `series.COLUMNS`.
 
-Its arguments are the stored sweeps and, for a figure with series, the kind of bands. A function without arguments
-returns panels instead: an object with `series` and a method `draw`.
+Its arguments are the stored sweeps and, for a figure with intervals, the kind of bands.
 """
+
+Draw = Callable[[pd.DataFrame], MatplotlibFigure]
+"""A function that draws the points of a figure."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +52,16 @@ class Figure:
     name: str
     docstring: str
     """Title and caption."""
-    draw: Draw
-    """The function that draws the figure from stored sweeps and simulations by name, and the kind of bands."""
+    points: Points
+    """The function that makes the points from stored sweeps and simulations by name, and the kind of bands."""
+    function: Draw
+    """The decorated function."""
     module: str
     """The dotted name of the module that defines it."""
     series: Sequence[Series] = ()
-    """The series of the figure. Without series, it gets whole sweeps and has no version with intervals."""
+    """The series of the figure; a note names those without points."""
     whole: Sequence[str] = ()
-    """The names of its sweeps, if they differ from the sweeps of the series."""
+    """The sweeps read as a whole, in a figure without intervals; by default only the experiments of the series."""
     simulations: Sequence[Simulation] = ()
     variant: str = ""
     """The variant that the figure always shows; empty for the selected one."""
@@ -63,9 +71,14 @@ class Figure:
         return list(dict.fromkeys(self.whole or (series.sweep for series in self.series if series.sweep)))
 
     @property
+    def selected_series(self) -> Sequence[Series]:
+        """The series with experiments of their own; none in a figure of whole sweeps."""
+        return () if self.whole else self.series
+
+    @property
     def versions(self) -> list[str]:
         """The names of the versions, without and with intervals."""
-        return [self.name, *([self.name + INTERVALS] if self.series else [])]
+        return [self.name, *([self.name + INTERVALS] if self.selected_series else [])]
 
     def match_versions(self, name: str) -> list[str]:
         """Return the versions with this name or number, such as 5, figure5 or F3."""
@@ -74,49 +87,49 @@ class Figure:
             return self.versions
         return [version for version in self.versions if name in (version, file_name(version, self.docstring))]
 
-    def draw_version(self, sweeps: StoredSweeps, *, with_intervals: bool) -> Drawing:
-        """Draw a version; ValueError without stored rows or a returned `Drawing`."""
-        drawing = self.draw(sweeps, "ci") if with_intervals else self.draw(sweeps)
-        if not isinstance(drawing, Drawing):
-            kind = type(drawing).__name__
-            raise ValueError(
-                f"a figure with arguments must return a Drawing, got {kind}; for panels, omit the arguments"
-            )
-        return drawing
+    def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+        """Draw the figure, by default with the bands of its caption.
+
+        Raises:
+            ValueError: No stored rows are of its series, or the decorated function returned no figure.
+        """
+        data = self.points(sweeps, kind) if kind else self.points(sweeps)
+        with context():
+            drawn = self.function(data)
+            if not isinstance(drawn, MatplotlibFigure):
+                raise ValueError(f"a figure must return a Figure of matplotlib, got {type(drawn).__name__}")
+            return finish(drawn, data, self.series, sweeps)
 
 
 def figure(
-    *sweeps: str, series: Sequence[Series] = (), simulations: Sequence[Simulation] = ()
+    *sweeps: str,
+    panels: PanelGrid | None = None,
+    points: Points | None = None,
+    series: Sequence[Series] = (),
+    simulations: Sequence[Simulation] = (),
 ) -> Callable[[Draw], Figure]:
-    """Decorate a function (see `Draw`) as a figure of a study.
+    """Decorate a function of points as a figure of a study.
 
-    By default its sweeps are the sweeps of `series`. A drawing function with series receives only their experiments,
-    and the kind "ci" for the version with intervals.
+    Its points are those of `panels`, or returned by the function `points`. A figure of `series` shows only their
+    experiments, and has a version with intervals (the kind "ci"). A figure of named `sweeps` reads all of each.
 
     Raises:
-        TypeError: The decorator has no parentheses.
+        TypeError: The decorator has no parentheses, or neither `panels` nor `points`.
     """
     if sweeps and callable(sweeps[0]):
-        raise TypeError(
-            f"{getattr(sweeps[0], '__name__', sweeps[0])}: @figure needs parentheses, as in @figure('SWEEP')"
-        )
+        name = getattr(sweeps[0], "__name__", sweeps[0])
+        raise TypeError(f"{name}: @figure needs parentheses, as in @figure(panels=GRID)")
+    if panels is not None:
+        points, series = panels.points, panels.series
+    if points is None:
+        raise TypeError("@figure needs panels=, such as a PanelGrid, or points=, a function of stored sweeps")
 
     def make(function: Draw) -> Figure:
-        name, module, docstring = function.__name__, function.__module__, inspect.cleandoc(function.__doc__ or "")
-        if inspect.signature(function).parameters:
-            caption = _add_bands(docstring, series)
-            return Figure(name, caption, context()(function), module, series, sweeps, simulations)
-        return _figure_of_panels(name, docstring, function(), module)
+        docstring = _add_bands(inspect.cleandoc(function.__doc__ or ""), () if sweeps else series)
+        name, module, variant = function.__name__, function.__module__, getattr(panels, "variant", "")
+        return Figure(name, docstring, points, function, module, series, sweeps, simulations, variant)
 
     return make
-
-
-def _figure_of_panels(name: str, docstring: str, panels: Any, module: str) -> Figure:
-    if not (hasattr(panels, "series") and hasattr(panels, "draw")):
-        kind = type(panels).__name__
-        raise TypeError(f"{name}: a figure without arguments must be panels, such as a PanelGrid, got {kind}")
-    caption, variant = _add_bands(docstring, panels.series), getattr(panels, "variant", "")
-    return Figure(name, caption, panels.draw, module, panels.series, variant=variant)
 
 
 def _add_bands(docstring: str, series: Sequence[Series]) -> str:
@@ -129,36 +142,31 @@ def _add_bands(docstring: str, series: Sequence[Series]) -> str:
     return "\n\n".join([title, *paragraphs])
 
 
-def figures_of(study: Study) -> list[Figure]:
+@cache
+def figures_of(study: Study) -> Sequence[Figure]:
     """Return the figures of a study, sorted by number and name.
 
     Raises:
         ConfigError: A module cannot be imported, a figure has no docstring or an unknown sweep, or two share a name.
     """
-    if "figures" in vars(study):
-        return vars(study)["figures"]
     figures: dict[str, Figure] = {}
-    for module in study.modules("figures"):
-        for figure in _find_figures(module):
-            if not figure.docstring:
-                raise ConfigError(
-                    f"{study.argument}: figure {figure.name} must have a docstring with its title and caption"
-                )
-            if figure.name in figures:
-                place = module.__name__
-                raise ConfigError(f"{study.argument}: two figures are named {figure.name}; rename the one in {place}")
-            study.check_sweeps(figure.sweeps, f"figure {figure.name}")
-            figures[figure.name] = figure
-    vars(study)["figures"] = sorted(figures.values(), key=_sort_key)
-    return vars(study)["figures"]
+    for figure in chain.from_iterable(map(_defined_figures, study.modules("figures"))):
+        if not figure.docstring:
+            raise ConfigError(
+                f"{study.argument}: figure {figure.name} must have a docstring with its title and caption"
+            )
+        if figure.name in figures:
+            raise ConfigError(
+                f"{study.argument}: two figures are named {figure.name}; rename the one in {figure.module}"
+            )
+        study.check_sweeps(figure.sweeps, f"figure {figure.name}")
+        figures[figure.name] = figure
+    return sorted(figures.values(), key=_sort_key)
 
 
-def _find_figures(module: ModuleType) -> Iterator[Figure]:
-    if (panels := vars(module).get("FIGURE")) is not None:
-        name = vars(module).get("NAME", _NUMBER.sub("", module.__name__.rpartition(".")[2]))
-        yield _figure_of_panels(name, inspect.cleandoc(module.__doc__ or ""), panels, module.__name__)
+def _defined_figures(module: ModuleType) -> list[Figure]:
     figures = {id(value): value for value in vars(module).values() if isinstance(value, Figure)}
-    yield from (figure for figure in figures.values() if figure.module == module.__name__)
+    return [figure for figure in figures.values() if figure.module == module.__name__]
 
 
 def number_of(docstring: str) -> str:

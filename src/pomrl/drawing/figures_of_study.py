@@ -16,11 +16,11 @@ from joblib import cpu_count, delayed
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import format_error, place_of
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
 from pomrl.drawing.figure import Figure, figures_of, file_name, number_of
-from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.picture_files import Sidecar, save
 from pomrl.drawing.series import Drawing
 from pomrl.execution.local import processes
 from pomrl.results.sweep_results import (
@@ -194,7 +194,7 @@ def draw_version(selection: Selection, name: str, sweeps: StoredSweeps) -> tuple
     figure = find_figure(selection.study, name)
     if figure.sweeps and not any(sweeps[sweep].results for sweep in figure.sweeps):
         raise ValueError(f"no stored runs of {', '.join(figure.sweeps)}")
-    drawing = figure.draw_version(sweeps, with_intervals=name != figure.name)
+    drawing = figure.draw(sweeps, None if name == figure.name else "ci")
     return drawing, Sidecar(
         name,
         command=selection.command(name),
@@ -219,7 +219,7 @@ def shown_settings(figure: Figure, selection: Selection) -> dict[str, list[Setti
     experiments = {}
     for sweep in figure.sweeps:
         settings = selection.study.settings(sweep, _shown_variant(figure, selection))
-        curves = [curve for curve in figure.series if curve.sweep == sweep]
+        curves = [curve for curve in figure.selected_series if curve.sweep == sweep]
         for curve in curves:
             curve.check_values([setting.varied for setting in settings])
         selected = [setting for setting in settings if any(curve.shows(sweep, setting.varied) for curve in curves)]

@@ -9,10 +9,11 @@ from typing import Any, Literal, get_args
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from pomrl.drawing import panels
-from pomrl.drawing.series import Drawing, Series, View, at_largest_gamma, collect, in_task
-from pomrl.drawing.style import TEXT_WIDTH, Look, context, look, sequence
+from pomrl.drawing.series import Series, View, at_largest_gamma, collect, in_task
+from pomrl.drawing.style import TEXT_WIDTH, Look, look, sequence
 from pomrl.results.intervals import Kind, band
 from pomrl.results.sweep_results import StoredSweeps
 from pomrl.science.gamma_star import minimising
@@ -157,13 +158,11 @@ class PanelGrid:
         """Return legend entries in addition to the series."""
         return [panels.minimum_marker()] if any(panel.x == "gamma" for panel in self.panels) else []
 
-    def draw(self, sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
-        """Draw the figure; ValueError as for `points`."""
-        data, rows = self.points(sweeps, kind), self.lettered_rows
-        with context():
-            figure = panels.blank(self.width, self.row_height * len(rows))
-            grid = panels.grid_of_panels(figure, len(rows), len(rows[0]), share_y=self.share_y)
-            for axes, row in zip(grid, rows, strict=True):
-                self.draw_row(axes, data, row)
-            panels.add_shared_legend(figure, [ax for axes in grid for ax in axes], more=self.further_entries(data))
-            return panels.finish(figure, data, self.series, sweeps)
+    def draw(self, data: pd.DataFrame) -> Figure:
+        """Draw the points of `points`."""
+        figure, rows = panels.blank(self.width, self.row_height * len(self.rows)), self.lettered_rows
+        grid = panels.grid_of_panels(figure, len(rows), len(rows[0]), share_y=self.share_y)
+        for axes, row in zip(grid, rows, strict=True):
+            self.draw_row(axes, data, row)
+        panels.add_shared_legend(figure, [ax for axes in grid for ax in axes], more=self.further_entries(data))
+        return figure

@@ -17,7 +17,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 
-from pomrl.drawing.files import picture
+from pomrl.drawing import palette
+from pomrl.drawing.picture_files import picture
 from pomrl.drawing.series import Drawing, Series
 from pomrl.drawing.style import BAND_OPACITY, EDGE_OPACITY, MAX_BANDS, Look
 from pomrl.results.intervals import CONFIDENCE_PERCENT
@@ -215,13 +216,18 @@ def finish(
     """
     annotate(figure, data, series, sweeps or {})
     _dash(figure)
+    fix_layout(figure)
+    return Drawing(figure, data)
+
+
+def fix_layout(figure: Figure) -> None:
+    """Lay out a figure once, such as before arrows between its panels are drawn."""
     _fix_titles(ax for ax in figure.axes if not _may_move(ax))
     # Otherwise every new layout would move the panels by a rounding error and change the bytes of the next file.
     if layout := figure.get_layout_engine():
         layout.execute(figure)
     figure.set_layout_engine("none")
     _fix_titles(figure.axes)
-    return Drawing(figure, data)
 
 
 def _fix_titles(axes: Iterable[Axes]) -> None:
@@ -294,7 +300,7 @@ def annotate(figure: Figure, data: pd.DataFrame, series: Sequence[Series], sweep
     width = int(figure.get_figwidth() * CHARACTERS_PER_INCH)
     if text := "\n".join(textwrap.fill(line, width) for line in [*notes, *warnings]):
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT_INCHES * len(text.splitlines()))
-        style = {"fontweight": "bold", "color": "#a02020"} if warnings else {"color": "0.25"}
+        style = {"fontweight": "bold", "color": palette.DARK_RED} if warnings else {"color": "0.25"}
         figure.suptitle(text, fontsize="medium", **style)
 
 

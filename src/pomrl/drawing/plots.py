@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from pomrl.configuration.composed import READING, suggest_key
+from pomrl.drawing import palette
 from pomrl.drawing.panels import add_shared_legend, blank, draw_curves, finish, grid_of_panels, room
 from pomrl.drawing.series import Drawing
 from pomrl.drawing.style import COLUMN_WIDTH, MARKERS, TEXT_WIDTH, Look, context, hues, look, shades
@@ -258,7 +259,7 @@ class _PanelStyle:
     """Whether y is a planning loss, at least 0."""
 
     def draw(self, ax: Axes, rows: pd.DataFrame) -> None:
-        looks, labels = [Look("", "#332288", MARKERS[0])], ""
+        looks, labels = [Look("", palette.INDIGO, MARKERS[0])], ""
         if self.hue is not None:
             looks = [  # line styles stay distinct in grey print
                 replace(self.looks[value], linestyle=LINE_STYLES[i % len(LINE_STYLES)])

@@ -12,6 +12,7 @@ import seaborn as sns
 
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.sources import LOOKS, PUBLISHED, find_looks, own_studies
+from pomrl.drawing.palette import MUTED
 
 OrderedValue = TypeVar("OrderedValue", bound=Hashable)
 
@@ -29,9 +30,6 @@ MAX_BANDS = 4
 
 MARKERS = "ovsD^P*Xh"
 """The markers of options without a marker in `looks.yaml`."""
-
-_NINE_COLORS = ["#332288", "#CC6677", "#117733", "#88CCEE", "#882255", "#DDCC77", "#44AA99", "#AA4499", "#999933"]
-"""The palette "muted" of Paul Tol (personal.sron.nl/~pault)."""
 
 _STYLE: Any = mpl.rc_params_from_file(Path(__file__).with_name("paper.mplstyle"), use_default_template=False)
 
@@ -56,7 +54,7 @@ def look(option: str, group: str = "estimator", stored: Mapping[str, Any] | None
     own = stored or find_looks(group, option, (*PUBLISHED.folders, *(folder / "conf" for folder in own_studies())))
     digest = hashlib.sha256(option.encode()).digest()
     name = option.removeprefix("__main__.").replace("_", " ")
-    default = Look(name, _NINE_COLORS[digest[0] % len(_NINE_COLORS)], MARKERS[digest[1] % len(MARKERS)])
+    default = Look(name, MUTED[digest[0] % len(MUTED)], MARKERS[digest[1] % len(MARKERS)])
     try:
         return replace(default, **own) if own else default
     except TypeError as error:
@@ -79,7 +77,7 @@ def shades(number: int) -> list[str]:
 
 def hues(number: int) -> list[str]:
     """Return colours; up to nine differ for any colour vision."""
-    return _NINE_COLORS[:number] if number <= len(_NINE_COLORS) else sns.husl_palette(number, l=0.5).as_hex()
+    return list(MUTED[:number]) if number <= len(MUTED) else sns.husl_palette(number, l=0.5).as_hex()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from pomrl.configuration.composed import number_of
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.judging.agreement import counts, opposite
 from pomrl.judging.judgements import Judgement, Judgements
 from verdicts.parts import Verdict

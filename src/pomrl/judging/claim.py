@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import display_path
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.judging.comparison_rows import Comparison, by_topic, decisive, verdict_of
 from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import Simulation

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.judging.claim import JudgedClaim
 from pomrl.judging.comparison_rows import Comparison, JudgementColumns, VerdictOrNone, WholeNumber, by_topic, decisive
 from pomrl.store import StoreError

@@ -17,7 +17,7 @@ from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import format_error, place_of
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
 from pomrl.execution.local import in_threads

@@ -7,7 +7,7 @@ from math import isfinite
 from pomrl import store
 from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.parsing import Experiment
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.configuration.variants import Variant
 from pomrl.judging import judgements, study_claims
 from pomrl.judging.claim import JudgedClaim, claims_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.judging.comparison_rows import REPORTED, Comparison
 from pomrl.judging.judgements import Judgement, Judgements
 from verdicts.parts import Verdict

@@ -40,7 +40,7 @@ if __name__ == "__main__":
 from pomrl.configuration.composed import GROUPS, ConfigError  # noqa: E402  (the studies come first)
 from pomrl.configuration.composition import Composer  # noqa: E402
 from pomrl.configuration.settings import flat_settings, scientific_settings  # noqa: E402
-from pomrl.configuration.study import Study, read_study, shipped_studies  # noqa: E402
+from pomrl.configuration.studies import Study, read_study, shipped_studies  # noqa: E402
 from pomrl.configuration.sweeps import Setting  # noqa: E402
 from pomrl.judging import study_claims  # noqa: E402
 from pomrl.judging.claim import claims_of  # noqa: E402

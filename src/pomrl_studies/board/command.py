@@ -8,7 +8,7 @@ from math import isnan
 from pathlib import Path
 
 from pomrl.reports import outputs
-from pomrl_studies.board import checks, losses, merging, scores
+from pomrl_studies.board import checks, losses, other_boards, scores
 from pomrl_studies.board.cells import VERSION, Cell, all_cells, board_cells, common_cells
 from pomrl_studies.board.learner import Learner, own_learners, shipped_learners
 from pomrl_studies.board.recomputing import CHECKED, check_shipped
@@ -42,13 +42,13 @@ def board(
         import_module("pomrl_studies.board.page")  # says what is missing before anything is computed
     shipped = [row for row in losses.read_losses() if row.cell in {cell.name for cell in all_cells(version)}]
     own = own_learners(file) if file else []
-    theirs = merging.read_theirs(merge, shipped, {learner.name for learner in own}) if merge else []
+    theirs = other_boards.read_theirs(merge, shipped, {learner.name for learner in own}) if merge else []
     if own:
         own, shipped = _checked_learners(own, shipped)
     rows = [row for learner in own for row in losses.compute(learner, board_cells(version), _say, workers=workers)]
     cells = {row.cell for row in shipped}
     theirs = [row for row in theirs if row.cell in cells]  # others may have packages that are missing here
-    others = merging.learners_of(theirs, merge) if merge else []
+    others = other_boards.learners_of(theirs, merge) if merge else []
     added = scores.by_learner([*rows, *theirs])
     ranked = scores.score([*shipped_learners().values(), *own, *others], scores.by_learner(shipped), added)
     print(text(ranked))

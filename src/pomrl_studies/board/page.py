@@ -5,15 +5,25 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from pomrl.figures import palette
 from pomrl_report.rendering import render
 from pomrl_studies.board.cells import VERSION, Cell, all_cells, common_cells
-from pomrl_studies.board.lookups import describe_developed, describe_one_family
 from pomrl_studies.board.scores import ADA, NONE, THRESHOLDS, CellScore, Score, profiles, rank, scored_cells
+from pomrl_studies.board.tiers import describe_developed, describe_one_family
 
 TEMPLATES = Path(__file__).parent
 """The folder of the template."""
 
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a6a00", "#4b0092")
+COLORS = (
+    palette.DEEP_BLUE,
+    palette.VERMILION,
+    palette.EMERALD,
+    palette.ORCHID,
+    palette.AMBER,
+    palette.SKY_BLUE,
+    palette.BRONZE,
+    palette.VIOLET,
+)
 """The colours of profiles; more profiles reuse them with dashes."""
 
 DRAWN = (NONE, ADA)

@@ -24,9 +24,9 @@ from pomrl.figures import (
     points_of_panels,
 )
 from pomrl.figures import draw_row as draw_panels
-from pomrl_studies.pomrl2023 import agreement
-from pomrl_studies.pomrl2023.agreement import AuthorsSeries, compare_best_gammas, compare_losses
-from pomrl_studies.pomrl2023.horizons import HorizonPanel
+from pomrl_studies.pomrl2023 import digitised
+from pomrl_studies.pomrl2023.digitised import AuthorsSeries, compare_best_gammas, compare_losses
+from pomrl_studies.pomrl2023.horizon_panels import HorizonPanel
 
 SIMILARITY = "task_similarity"
 
@@ -84,7 +84,7 @@ def against_gamma(sigma: float, title: str, estimator: str = "ada_pomrl") -> Pan
 def points(sweeps: StoredSweeps, grid_panels: Sequence[Panel], kind: Kind | None = None) -> pd.DataFrame:
     """Return our and the notebook's points as a table with `pomrl.figures.COLUMNS`."""
     notebook_tables = [
-        agreement.points(
+        digitised.points(
             sweeps, series, panel.x, compare_best_gammas if isinstance(panel, HorizonPanel) else compare_losses
         )
         for panel in grid_panels
@@ -92,7 +92,7 @@ def points(sweeps: StoredSweeps, grid_panels: Sequence[Panel], kind: Kind | None
         if isinstance(series, AuthorsSeries)
     ]
     # gamma* is a minimum, and no mean over runs
-    tests = [agreement.panel_test(sweeps, panel) for panel in grid_panels if not isinstance(panel, HorizonPanel)]
+    tests = [digitised.panel_test(sweeps, panel) for panel in grid_panels if not isinstance(panel, HorizonPanel)]
     return pd.concat(
         [points_of_panels(sweeps, grid_panels, kind), *(table for table in (*notebook_tables, *tests) if len(table))],
         ignore_index=True,
@@ -101,9 +101,9 @@ def points(sweeps: StoredSweeps, grid_panels: Sequence[Panel], kind: Kind | None
 
 def draw_points(ax: Axes, data: pd.DataFrame, series: Series) -> None:
     """Draw digitised points and printed values over our curve."""
-    series_rows = data[(data["panel"] == series.panel) & (data["series"] == agreement.label(series))]
-    readings = series_rows[series_rows["band"] == agreement.READING]
-    printed = series_rows[series_rows["band"] == agreement.PRINTED]
+    series_rows = data[(data["panel"] == series.panel) & (data["series"] == digitised.label(series))]
+    readings = series_rows[series_rows["band"] == digitised.READING]
+    printed = series_rows[series_rows["band"] == digitised.PRINTED]
     if len(readings):
         bars = {"yerr": readings["mean"] - readings["lower"], "elinewidth": 0.6, "capsize": 1.2}
         ax.errorbar(readings["x"], readings["mean"], **bars, **_hollow(series.look))
@@ -130,10 +130,10 @@ def draw_row(axes: Sequence[Axes], data: pd.DataFrame, row: Sequence[Panel]) -> 
 def legend_entries(data: pd.DataFrame) -> list[Line2D]:
     """Return legend entries for the notebook's points and the joint tests."""
     marks = {
-        agreement.READING: Line2D([], [], label="Hollow: the notebook's, read off", **_hollow(Look("", "0.3"))),
-        agreement.PRINTED: Line2D([], [], label="The notebook's, as printed", **_PRINTED),
+        digitised.READING: Line2D([], [], label="Hollow: the notebook's, read off", **_hollow(Look("", "0.3"))),
+        digitised.PRINTED: Line2D([], [], label="The notebook's, as printed", **_PRINTED),
     }
-    tests = [Line2D([], [], linestyle="", label=text) for text in agreement.describe_tests(data)]
+    tests = [Line2D([], [], linestyle="", label=text) for text in digitised.describe_tests(data)]
     return [*(mark for band, mark in marks.items() if (data["band"] == band).any()), *tests]
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.figures import METHODS, Kind, Look, Panel, PanelGrid, Series, StoredSweeps, of_estimators
+from pomrl.figures import METHODS, Kind, Look, Panel, PanelGrid, Series, StoredSweeps, of_estimators, palette
 from pomrl_studies.pomrl2023 import simplex
 
 STRUCTURES = {0.01: "Strong structure", 0.025: "Medium structure", 0.047: "Loose structure"}
 """The name of each similarity sigma, the largest variance of an entry of a task model."""
 
 DRAWS = 150
-TASK_MODELS = Look("Task models, three states", "#4477AA", ".", "", size=1.5)
+TASK_MODELS = Look("Task models, three states", palette.STEEL_BLUE, ".", "", size=1.5)
 
 
 @dataclass(frozen=True)

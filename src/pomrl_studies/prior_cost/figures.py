@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from pomrl.figures import (
     TEXT_WIDTH,
-    Drawing,
+    Figure,
     Look,
     Series,
     StoredSweeps,
@@ -17,28 +17,29 @@ from pomrl.figures import (
     band,
     collect,
     figure,
+    palette,
     panels,
 )
 from pomrl_studies.prior_cost.excess import PAIRED_SWEEPS, PAIRS, Place, blocks, inverses
 
 COVERED = {
-    "S = 5": Look("S = 5", "#332288", "o"),
-    "S = 10": Look("S = 10", "#117733", "s"),
-    "S = 20": Look("S = 20", "#44aa99", "D"),
-    "m = 2": Look("m = 2", "#cc6677", "v"),
-    "m = 20": Look("m = 20", "#882255", "^"),
-    "σ = 0.047": Look("σ = 0.047", "#ddcc77", "P"),
-    "tied rows, not told": Look("tied rows, not told", "#aa4499", "X"),
-    "tied rows, told": Look("tied rows, told", "#88ccee", "*"),
+    "S = 5": Look("S = 5", palette.INDIGO, "o"),
+    "S = 10": Look("S = 10", palette.FOREST, "s"),
+    "S = 20": Look("S = 20", palette.TEAL, "D"),
+    "m = 2": Look("m = 2", palette.ROSE, "v"),
+    "m = 20": Look("m = 20", palette.WINE, "^"),
+    "σ = 0.047": Look("σ = 0.047", palette.SAND, "P"),
+    "tied rows, not told": Look("tied rows, not told", palette.PURPLE, "X"),
+    "tied rows, told": Look("tied rows, told", palette.CYAN, "*"),
 }
 """The looks of settings that the theorem covers."""
 
 CONTROLS = {
-    "Gaussian, told E P_t": Look("Gaussian, told E Pₜ", "#999933", "h"),
-    "rewards of states": Look("rewards of states", "#0072b2", "<"),
-    "tied actions": Look("tied actions", "#d55e00", ">"),
-    "one instance": Look("one instance", "#000000", "o"),
-    "one instance, equal tasks": Look("one instance, equal tasks", "#777777", "s"),
+    "Gaussian, told E P_t": Look("Gaussian, told E Pₜ", palette.OLIVE, "h"),
+    "rewards of states": Look("rewards of states", palette.DEEP_BLUE, "<"),
+    "tied actions": Look("tied actions", palette.VERMILION, ">"),
+    "one instance": Look("one instance", "black", "o"),
+    "one instance, equal tasks": Look("one instance, equal tasks", palette.GREY, "s"),
 }
 
 PANELS = {
@@ -55,8 +56,12 @@ SERIES = [
 ]
 
 
-@figure(*PAIRED_SWEEPS)
-def excess_by_task(sweeps: StoredSweeps) -> Drawing:
+def _points(sweeps: StoredSweeps) -> pd.DataFrame:
+    return collect(_points_of_panels(sweeps), SERIES)
+
+
+@figure(*PAIRED_SWEEPS, points=_points, series=SERIES)
+def excess_by_task(data: pd.DataFrame) -> Figure:
     """With 5, 10 and 20 states, the cost of learning the prior falls as 1/(t - 1).
 
     The loss of POMRL with a prior from earlier tasks, less that of the learner told P_o, in pairs of runs.
@@ -66,16 +71,15 @@ def excess_by_task(sweeps: StoredSweeps) -> Drawing:
     have the slope -1, and the dotted line -1/2. Negative means are left out. Of many curves, only the first, the
     middle and the last have a band.
     """
-    data = collect(_points(sweeps), SERIES)
     canvas, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.8)
     for ax, panel in zip(axes, PANELS, strict=True):
         _draw_panel(ax, data[data["panel"] == panel], panel)
     axes[0].set_ylabel("Loss")
     panels.add_shared_legend(canvas, axes)
-    return panels.finish(canvas, data, SERIES, sweeps)
+    return canvas
 
 
-def _points(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
+def _points_of_panels(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
     for panel, (_, looks, slope) in PANELS.items():
         points = pd.concat([_points_of(sweeps, setting, look, panel) for setting, look in looks.items()])
         yield points

@@ -183,11 +183,11 @@ def _print_summary(report: HorizonReport, log: Log) -> None:
 
 def _write(report: HorizonReport, log: Log, folder: Path, sources: Sequence[Path]) -> list[Path]:
     from pomrl.figures import Sidecar, save  # here, because help and errors need no figures
-    from pomrl_logs import figure
+    from pomrl_logs import gain_figure
     from pomrl_report.rendering import render
 
     command = f"{sys.argv[0]} {shlex.join(sys.argv[1:])}"
-    paths = save(figure.draw(report), folder, FIGURE, Sidecar(FIGURE, command=command))
+    paths = save(gain_figure.draw(report), folder, FIGURE, Sidecar(FIGURE, command=command))
     changes, page = folder / CHANGES, folder / PAGE
     write(changes, report.changes.to_csv(index=False).encode())
     shown = {

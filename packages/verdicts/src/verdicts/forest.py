@@ -36,6 +36,15 @@ MAX_RATIO = 2.5
 CLAIMED = "#DDEEDD"
 """The colour of the claimed range."""
 
+THRESHOLD = "#558855"
+"""The colour of its ends."""
+
+INTERVAL_EDGE = "#333333"
+"""The colour of the edge of an interval, and of its arrows."""
+
+NOTE_COLOR = "#444444"
+"""The colour of the note."""
+
 
 def forest(result: pd.DataFrame, path: str | Path) -> None:
     """Draw a row for each claim, and write the picture; needs matplotlib.
@@ -58,7 +67,7 @@ def forest(result: pd.DataFrame, path: str | Path) -> None:
         axes.tick_params(labelbottom=not is_shared or axes is grid[-1])
     figure.subplots_adjust(0.36, NOTE_HEIGHT / height, 0.76, 1.0 - 0.1 / height, hspace=0.1 if is_shared else 0.75)
     note = textwrap.fill("Shaded: claimed. " + " ".join(notes(result)), NOTE_WIDTH)
-    figure.text(0.02, 0.1 / height, note, fontsize=7, color="#444444", va="bottom")
+    figure.text(0.02, 0.1 / height, note, fontsize=7, color=NOTE_COLOR, va="bottom")
     figure.savefig(path, dpi=150)
 
 
@@ -75,7 +84,7 @@ def _draw_row(axes: "Axes", row: Row, limits: tuple[float, float], ends: list[fl
     look = LOOKS[Verdict(row.verdict)]
     axes.axvspan(max(ends[0], low), min(ends[1], high), color=CLAIMED, lw=0)
     for end in filter(isfinite, ends):
-        axes.axvline(end, color="#558855", lw=1)
+        axes.axvline(end, color=THRESHOLD, lw=1)
     _draw_interval(axes, row, limits, look.color)
     axes.set(xlim=limits, ylim=(-1, 1), yticks=[])
     axes.tick_params(labelsize=7, length=2)
@@ -91,10 +100,10 @@ def _draw_interval(axes: "Axes", row: Row, limits: tuple[float, float], color: s
     """Draw an interval, with arrows where it leaves the axis, and the estimate."""
     if not np.isnan(row.lower):
         low, high = np.clip([row.lower, row.upper], *limits)
-        axes.plot([low, high], [0, 0], color="#333333", lw=8, solid_capstyle="butt")
+        axes.plot([low, high], [0, 0], color=INTERVAL_EDGE, lw=8, solid_capstyle="butt")
         axes.plot([low, high], [0, 0], color=color, lw=6.5, solid_capstyle="butt")
         for end, place, marker in ((row.lower, low, "<"), (row.upper, high, ">")):
             if not isfinite(end):
-                axes.plot(place, 0, marker, color="#333333", ms=8, clip_on=False)
+                axes.plot(place, 0, marker, color=INTERVAL_EDGE, ms=8, clip_on=False)
     if isfinite(row.estimate):
         axes.plot(row.estimate, 0, "o", color="black", ms=5)

@@ -1,13 +1,8 @@
-"""Meta-learning does not help in every family of models.
-
-The planning loss in each task, with a latent that differs from task to task.
-
-The spread of the latent is 0.15. All plan with γ_eval; losses are in the units of the family's rewards.
-"""
+"""Draw losses in families of models."""
 
 from collections.abc import Sequence
 
-from pomrl.figures import Panel, PanelGrid, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 LEARNERS = ("without_meta", "ada_pomrl", "pomrl", "aggregating", "oracle", "empirical_bayes", "exact_posterior")
 
@@ -33,4 +28,15 @@ def learners_grid(sweep: str, learners: Sequence[str]) -> PanelGrid:
     return PanelGrid([grid_panels[:3], grid_panels[3:6], grid_panels[6:]], share_y=False)
 
 
-FIGURE = learners_grid("families", LEARNERS)
+GRID = learners_grid("families", LEARNERS)
+
+
+@figure(panels=GRID)
+def families(data: DataFrame) -> Figure:
+    """Meta-learning does not help in every family of models.
+
+    The planning loss in each task, with a latent that differs from task to task.
+
+    The spread of the latent is 0.15. All plan with γ_eval; losses are in the units of the family's rewards.
+    """
+    return GRID.draw(data)

@@ -1,4 +1,4 @@
-"""Gains of shorter horizons under different priors."""
+"""Draw gains of shorter horizons under different priors."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, collect, figure, look, panels
+from pomrl.figures import TEXT_WIDTH, Figure, Look, Series, StoredSweeps, collect, figure, look, panels
 from pomrl.study import Result, bootstrap_means, difference
 from pomrl_studies.beyond.claims.horizons_and_priors import WEIGHTS, relative_gain
 
@@ -31,8 +31,15 @@ GAINS = [_series(panel, sigma) for panel, sigma in zip("abc", SIGMAS, strict=Tru
 WEIGHTS_OF_PRIORS = [_series(panel, sigma) for panel, sigma in zip("def", SIGMAS, strict=True)]
 
 
-@figure("horizon_or_prior")
-def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
+SERIES = [series for panel in [*GAINS, *WEIGHTS_OF_PRIORS] for series in panel]
+
+
+def _points(sweeps: StoredSweeps) -> pd.DataFrame:
+    return collect([*_gains_of_learners(sweeps), *_weights(sweeps)], SERIES)
+
+
+@figure("horizon_or_prior", points=_points, series=SERIES)
+def horizon_or_prior(data: pd.DataFrame) -> Figure:
     """With the prior known, a shorter horizon gains almost nothing.
 
     The gain of a shorter horizon for learners with worse and better priors, and the prior to which it is equivalent.
@@ -41,8 +48,6 @@ def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
     of the runs selects this gamma, the other estimates its loss. Panels (d) to (f) show the weight 1 - γ/γ_eval of an
     equivalent uninformative prior, at the γ* of each task. Bands show one bootstrap standard deviation.
     """
-    all_series = [series for panel in [*GAINS, *WEIGHTS_OF_PRIORS] for series in panel]
-    data = collect([*_gains_of_learners(sweeps), *_weights(sweeps)], all_series)
     figure = panels.blank(TEXT_WIDTH, 5.2)
     gains, weights = panels.grid_of_panels(figure, 2, len(SIGMAS), share_y=True)
     for ax, panel_series, sigma in zip(gains, GAINS, SIGMAS, strict=True):
@@ -55,7 +60,7 @@ def horizon_or_prior(sweeps: StoredSweeps) -> Drawing:
     gains[0].set_ylabel("Gain of best γ")
     weights[0].set_ylabel("Prior weight of γ*")
     panels.add_shared_legend(figure, weights)
-    return panels.finish(figure, data, all_series, sweeps)
+    return figure
 
 
 def _gains_of_learners(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
@@ -115,8 +120,15 @@ PANELS = [
 ]
 
 
-@figure("wrong_priors")
-def wrong_priors(sweeps: StoredSweeps) -> Drawing:
+SERIES_OF_MEANS = [series for panel in PANELS for series in panel]
+
+
+def _points_of_means(sweeps: StoredSweeps) -> pd.DataFrame:
+    return collect(_relative_gains(sweeps, SERIES_OF_MEANS), SERIES_OF_MEANS)
+
+
+@figure("wrong_priors", points=_points_of_means, series=SERIES_OF_MEANS)
+def wrong_priors(data: pd.DataFrame) -> Figure:
     """The gain of a shorter horizon under a wrong prior.
 
     The gain of a shorter horizon for a posterior mean, against the fixed weight of its prior.
@@ -125,8 +137,6 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
     runs selects this gamma, the other estimates its loss. The prior's mean is the true mean
     model or the uniform one. Dotted lines mark the true weight α = c / (c + m).
     """
-    all_series = [series for panel in PANELS for series in panel]
-    data = collect(_relative_gains(sweeps, all_series), all_series)
     figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
     for ax, panel_series, (sigma, weight) in zip(axes, PANELS, TRUE_WEIGHTS.items(), strict=True):
         panels.curves(ax, data, panel_series)
@@ -135,7 +145,7 @@ def wrong_priors(sweeps: StoredSweeps) -> Drawing:
         panels.letter(ax, panel_series[0].panel, f"σ = {sigma:g}")
     axes[0].set_ylabel("Relative gain of best γ")
     panels.add_shared_legend(figure, axes)
-    return panels.finish(figure, data, all_series, sweeps)
+    return figure
 
 
 def _relative_gains(sweeps: StoredSweeps, all_series: list[Series]) -> Iterator[pd.DataFrame]:

@@ -1,12 +1,6 @@
-"""What can be known of the next task.
+"""Draw the losses of learners with more and less knowledge of the next task."""
 
-The loss of ada-POMRL, empirical Bayes and two references in each task, planned with gamma_eval.
-
-One reference knows the mean model and the concentration, the other only the distribution of mean models (by Markov
-chain Monte Carlo).
-"""
-
-from pomrl.figures import Panel, PanelGrid, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 LEARNERS = ("ada_pomrl", "empirical_bayes", "hierarchical_bayes", "bayes")
 
@@ -15,4 +9,16 @@ PANELS = [
     for sigma in (0.01, 0.025, 0.047)
 ]
 
-FIGURE = PanelGrid([PANELS])
+GRID = PanelGrid([PANELS])
+
+
+@figure(panels=GRID)
+def known_law(data: DataFrame) -> Figure:
+    """What can be known of the next task.
+
+    The loss of ada-POMRL, empirical Bayes and two references in each task, planned with gamma_eval.
+
+    One reference knows the mean model and the concentration, the other only the distribution of mean models (by Markov
+    chain Monte Carlo).
+    """
+    return GRID.draw(data)

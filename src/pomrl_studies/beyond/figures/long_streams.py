@@ -1,4 +1,4 @@
-"""A thousand tasks."""
+"""Draw the average regret over a thousand tasks."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 
 from pomrl.figures import (
     TEXT_WIDTH,
-    Drawing,
+    Figure,
     Kind,
     Look,
     Panel,
@@ -46,8 +46,15 @@ PANELS = [_panel(letter, sigma) for letter, sigma in zip("abc", SIGMAS, strict=T
 SERIES = series_of(PANELS)
 
 
-@figure(series=SERIES)
-def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+def _points(sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
+    measured = points_of_panels(sweeps, PANELS, kind)
+    measured = measured[measured["x"].isin(DRAWN_TASKS)]
+    orders = [_order(measured, panel, sigma) for panel, sigma in zip(PANELS, SIGMAS, strict=True)]
+    return pd.concat([measured, *orders], ignore_index=True)
+
+
+@figure(points=_points, series=SERIES)
+def long_streams(data: pd.DataFrame) -> Figure:
     """A thousand tasks.
 
     The average regret over a thousand tasks, and the order of the bound on it, on logarithmic axes.
@@ -58,16 +65,12 @@ def long_streams(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
 
     Beyond the paper, whose experiments have at most 30 tasks.
     """
-    measured = points_of_panels(sweeps, PANELS, kind)
-    measured = measured[measured["x"].isin(DRAWN_TASKS)]
-    orders = [_order(measured, panel, sigma) for panel, sigma in zip(PANELS, SIGMAS, strict=True)]
-    data = pd.concat([measured, *orders], ignore_index=True)
     figure, axes = panels.row_of_panels(len(PANELS), TEXT_WIDTH, 2.6, share_y=True)
     for ax, panel, sigma in zip(axes, PANELS, SIGMAS, strict=True):
         _draw_panel(ax, data, panel, sigma)
     axes[0].set_ylabel("Average regret")
     panels.add_shared_legend(figure, axes)
-    return panels.finish(figure, data, SERIES, sweeps)
+    return figure
 
 
 def radius(sigma: float) -> float:

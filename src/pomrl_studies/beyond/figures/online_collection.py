@@ -1,14 +1,6 @@
-"""Learners that collect their data.
+"""Draw the losses of learners with data of their own policies."""
 
-The loss in each task, from ten trajectories of ten steps instead of a generative model, collected by three policies.
-
-Actions are uniform; greedy in the estimate, with one in ten uniform; or greedy in a model drawn from the learner's
-belief. Estimate and belief are updated before each trajectory. The loss is at gamma_eval.
-
-Beyond the paper, which assumes a generative model (Sec. 3.2).
-"""
-
-from pomrl.figures import Panel, PanelGrid, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 TITLES = {"uniform": "Uniform", "epsilon_greedy": "Epsilon-greedy", "posterior_sampling": "Posterior sampling"}
 
@@ -19,4 +11,19 @@ PANELS = [
     for behaviour, title in TITLES.items()
 ]
 
-FIGURE = PanelGrid([PANELS])
+GRID = PanelGrid([PANELS])
+
+
+@figure(panels=GRID)
+def online_collection(data: DataFrame) -> Figure:
+    """Learners that collect their data.
+
+    The loss in each task, from ten trajectories of ten steps instead of a generative model, collected by three
+    policies.
+
+    Actions are uniform; greedy in the estimate, with one in ten uniform; or greedy in a model drawn from the learner's
+    belief. Estimate and belief are updated before each trajectory. The loss is at gamma_eval.
+
+    Beyond the paper, which assumes a generative model (Sec. 3.2).
+    """
+    return GRID.draw(data)

@@ -1,23 +1,15 @@
-"""Each pair's own number of transitions beats the mean number.
+"""Draw losses with unequal numbers of transitions."""
 
-The loss where numbers of transitions differ between pairs and between tasks, for three uses of these numbers.
-
-Each pair has eight transitions on average: one or fifteen, equally likely, or a geometric number. The loss is at
-gamma_eval.
-
-Beyond the paper, which assumes m transitions from every pair of every task (Sec. 3.2).
-"""
-
-from pomrl.figures import Look, Panel, PanelGrid, Series, at_largest_gamma, look
+from pomrl.figures import DataFrame, Figure, Look, Panel, PanelGrid, Series, at_largest_gamma, figure, look, palette
 
 TITLES = {"extremes": "one or fifteen", "geometric": "geometric"}
 
 KEYS = ("estimator.samples", "estimator.weights")
 
 NUMBERS = {
-    ("m", "tasks"): Look("mean number", "#d55e00", "D"),
-    ("visits", "tasks"): Look("own number", "#029e73", "o"),
-    ("visits", "transitions"): Look("own number, transitions weigh equally", "#0173b2", "s"),
+    ("m", "tasks"): Look("mean number", palette.VERMILION, "D"),
+    ("visits", "tasks"): Look("own number", palette.GREEN, "o"),
+    ("visits", "transitions"): Look("own number, transitions weigh equally", palette.BLUE, "s"),
 }
 """Plot styles by the number of transitions in the mixing rate and the weights of averages over tasks."""
 
@@ -31,4 +23,18 @@ def _panel(numbers: str, learner: str) -> Panel:
     return Panel(f"{look(learner).label}, {TITLES[numbers]}", series, "task", "se")
 
 
-FIGURE = PanelGrid([[_panel(numbers, name) for name in ("pomrl", "ada_pomrl")] for numbers in TITLES])
+GRID = PanelGrid([[_panel(numbers, name) for name in ("pomrl", "ada_pomrl")] for numbers in TITLES])
+
+
+@figure(panels=GRID)
+def unequal_data(data: DataFrame) -> Figure:
+    """Each pair's own number of transitions beats the mean number.
+
+    The loss where numbers of transitions differ between pairs and between tasks, for three uses of these numbers.
+
+    Each pair has eight transitions on average: one or fifteen, equally likely, or a geometric number. The loss is at
+    gamma_eval.
+
+    Beyond the paper, which assumes m transitions from every pair of every task (Sec. 3.2).
+    """
+    return GRID.draw(data)

@@ -1,20 +1,12 @@
-"""With rewards from own samples, meta-learning still gains.
+"""Draw losses with estimated rewards."""
 
-The loss at gamma_eval with rewards estimated from five noisy samples of each pair.
-
-Rewards are uniform in [0, 1] and equal in all tasks, with noise of standard deviation 0.3. Estimates are means of the
-task's samples, of all samples, or posterior means; dotted lines have known rewards.
-
-Beyond the paper, which assumes that rewards are known (Sec. 2).
-"""
-
-from pomrl.figures import Look, Panel, PanelGrid, look, of_values
+from pomrl.figures import DataFrame, Figure, Look, Panel, PanelGrid, figure, look, of_values, palette
 
 REWARD_MODELS = {
     "known": Look("known", "black", "X", ":"),
-    "own": Look("own samples", "#d55e00", "D"),
-    "pooled": Look("all tasks", "#de8f05", "v"),
-    "shrunk": Look("posterior mean", "#0173b2", "s", "--", size=3.0),
+    "own": Look("own samples", palette.VERMILION, "D"),
+    "pooled": Look("all tasks", palette.ORANGE, "v"),
+    "shrunk": Look("posterior mean", palette.BLUE, "s", "--", size=3.0),
 }
 """Plot styles of the estimators of rewards."""
 
@@ -25,4 +17,18 @@ PANELS = [
     for name in ("oracle", "without_meta", "ada_pomrl")
 ]
 
-FIGURE = PanelGrid([PANELS])
+GRID = PanelGrid([PANELS])
+
+
+@figure(panels=GRID)
+def unknown_rewards(data: DataFrame) -> Figure:
+    """With rewards from own samples, meta-learning still gains.
+
+    The loss at gamma_eval with rewards estimated from five noisy samples of each pair.
+
+    Rewards are uniform in [0, 1] and equal in all tasks, with noise of standard deviation 0.3. Estimates are means of
+    the task's samples, of all samples, or posterior means; dotted lines have known rewards.
+
+    Beyond the paper, which assumes that rewards are known (Sec. 2).
+    """
+    return GRID.draw(data)

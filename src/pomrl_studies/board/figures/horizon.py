@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, collect, figure, look, panels
+from pomrl.figures import TEXT_WIDTH, Figure, Look, Series, StoredSweeps, collect, figure, look, palette, panels
 from pomrl.study import Result, ScalarEstimate, SweepResults, ratio
 from pomrl_studies.board.claims.horizon import LABELS
 from pomrl_studies.board.horizon import FAMILIES, NONE, at_eval, mean_share, saved
@@ -24,7 +24,7 @@ FAMILY_POINTS = [
 ]
 HOSPITALS = [
     Series(Look("Hospitals of S1 and S2", "black", "o"), "icu_sepsis", panel="b"),
-    Series(Look("Hospitals that differ more", "#777777", "X", "--"), "icu_sepsis_spread", panel="b"),
+    Series(Look("Hospitals that differ more", palette.GREY, "X", "--"), "icu_sepsis_spread", panel="b"),
 ]
 
 FAMILY_AREA, MEAN_SIZE = 7.0, 5.0
@@ -34,8 +34,15 @@ SMALLEST_LOSS = 1.0
 """The lower end of the logarithmic axis of losses, in per cent."""
 
 
-@figure("horizons", "icu_sepsis", "icu_sepsis_spread")
-def horizon(sweeps: StoredSweeps) -> Drawing:
+SERIES = [*FAMILY_POINTS, *LEARNERS.values(), *HOSPITALS]
+
+
+def _points(sweeps: StoredSweeps) -> pd.DataFrame:
+    return collect([*_savings(sweeps["horizons"]), *_worths(sweeps)], SERIES)
+
+
+@figure("horizons", "icu_sepsis", "icu_sepsis_spread", points=_points, series=SERIES)
+def horizon(data: pd.DataFrame) -> Figure:
     """The better the prior, the less a shorter horizon saves.
 
     What the best fixed gamma saves in families of models (a), and what a prior is worth with each gamma in ICU-Sepsis
@@ -47,13 +54,11 @@ def horizon(sweeps: StoredSweeps) -> Drawing:
     of planning on frequencies, less the loss with the prior. It is in per cent of the loss of frequencies at
     gamma_eval, with 95 % intervals.
     """
-    series = [*FAMILY_POINTS, *LEARNERS.values(), *HOSPITALS]
-    data = collect([*_savings(sweeps["horizons"]), *_worths(sweeps)], series)
     canvas, axes = panels.row_of_panels(2, TEXT_WIDTH, 3.0)
     _draw_savings(axes[0], data)
     _draw_worths(axes[1], data)
     panels.add_shared_legend(canvas, axes)
-    return panels.finish(canvas, data, series, sweeps)
+    return canvas
 
 
 def _savings(sweep: SweepResults) -> Iterator[pd.DataFrame]:
@@ -70,7 +75,7 @@ def _saving(series: Series, results: Sequence[Result], none: Sequence[Result]) -
     runs = min(result.runs for result in (*results, *none))
     learner, without = ([result.first_runs(runs) for result in column] for column in (results, none))
     loss, saving = (mean_share(numbers, at_eval(without)) for numbers in (at_eval(learner), saved(learner)))
-    return _points(series, [(100.0 * loss.value, saving)])
+    return _estimates(series, [(100.0 * loss.value, saving)])
 
 
 def _worths(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
@@ -86,10 +91,10 @@ def _worth(series: Series, none: Result, prior: Result) -> pd.DataFrame:
     frequencies, with_prior = (result.first_runs(runs).average_curve for result in (none, prior))
     whole = frequencies[:, -1]
     worths = [ratio(whole + frequencies[:, i] - with_prior[:, i], whole) for i in range(len(none.gammas))]
-    return _points(series, [*zip(none.gammas, worths, strict=True)])
+    return _estimates(series, [*zip(none.gammas, worths, strict=True)])
 
 
-def _points(series: Series, estimates: Sequence[tuple[float, ScalarEstimate]]) -> pd.DataFrame:
+def _estimates(series: Series, estimates: Sequence[tuple[float, ScalarEstimate]]) -> pd.DataFrame:
     rows = [(x, *(100.0 * np.array([each.value, each.lower, each.upper])), each.units) for x, each in estimates]
     return series.points(pd.DataFrame(rows, columns=["x", "mean", "lower", "upper", "n"]), "x", "95 % interval")
 

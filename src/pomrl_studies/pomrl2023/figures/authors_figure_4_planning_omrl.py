@@ -1,16 +1,9 @@
-"""Figure 4, as the authors computed it: Over tasks, ada-POMRL's loss falls, and the best γ grows.
+"""Draw Figure 4 from the authors' computations."""
 
-Planning with online meta-learning, at two similarities of the tasks.
-
-Rows show the loss at gamma_eval, and for ada-POMRL the loss against gamma, the loss at gamma*, and gamma*. Left panels
-have the paper's similarity, right ones the similarity of the notebook's cells 44, 45, 55 and 61. Hollow points were
-read off these cells; the legend has a joint test of each panel. Crosses are numbers that the notebook printed.
-"""
-
-from pomrl.figures import METHODS, Look, Panel, View, dynamic_best, everything
+from pomrl.figures import METHODS, DataFrame, Figure, Look, Panel, View, dynamic_best, everything, figure
 from pomrl_studies.pomrl2023 import overlay
-from pomrl_studies.pomrl2023.agreement import AuthorsSeries
-from pomrl_studies.pomrl2023.horizons import HORIZON, MINIMUM, HorizonPanel
+from pomrl_studies.pomrl2023.digitised import AuthorsSeries
+from pomrl_studies.pomrl2023.horizon_panels import HORIZON, MINIMUM, HorizonPanel
 
 SIGMAS = (0.01, overlay.DIGITISED_SIGMA)
 
@@ -21,7 +14,7 @@ def _series(look: Look, sigma: float, view: View, curve: str) -> AuthorsSeries:
     return AuthorsSeries(look, overlay.SIMILARITY, settings, view, cells=cells, curve=curve)
 
 
-FIGURE = overlay.AuthorsGrid(
+GRID = overlay.AuthorsGrid(
     [
         [overlay.per_task(s, METHODS, overlay.title(s)) for s in SIGMAS],
         [overlay.against_gamma(s, "ada-POMRL") for s in SIGMAS],
@@ -30,3 +23,17 @@ FIGURE = overlay.AuthorsGrid(
     ],
     row_height=1.9,
 )
+
+
+@figure(panels=GRID)
+def authors_planning_omrl(data: DataFrame) -> Figure:
+    """Figure 4, as the authors computed it: Over tasks, ada-POMRL's loss falls, and the best γ grows.
+
+    Planning with online meta-learning, at two similarities of the tasks.
+
+    Rows show the loss at gamma_eval, and for ada-POMRL the loss against gamma, the loss at gamma*, and gamma*. Left
+    panels have the paper's similarity, right ones the similarity of the notebook's cells 44, 45, 55 and 61. Hollow
+    points were read off these cells; the legend has a joint test of each panel. Crosses are numbers that the notebook
+    printed.
+    """
+    return GRID.draw(data)

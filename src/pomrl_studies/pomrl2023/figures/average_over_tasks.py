@@ -1,9 +1,6 @@
-"""Averages over the first tasks.
+"""Draw average losses over the first tasks."""
 
-Figures 4 (b), 5 (d) to (f) and F4 if a curve "T = j" is the average loss over the first j tasks.
-"""
-
-from pomrl.figures import AVERAGE_LOSS, Panel, PanelGrid, look
+from pomrl.figures import AVERAGE_LOSS, DataFrame, Figure, Panel, PanelGrid, figure, look
 from pomrl_studies.pomrl2023.averages import average_series
 
 
@@ -17,4 +14,13 @@ ROWS = [
     [_panel(estimator, 0.01) for estimator in ("oracle", "without_meta", "pomrl")],
 ]
 
-FIGURE = PanelGrid(ROWS)
+GRID = PanelGrid(ROWS)
+
+
+@figure(panels=GRID)
+def average_over_tasks(data: DataFrame) -> Figure:
+    """Averages over the first tasks.
+
+    Figures 4 (b), 5 (d) to (f) and F4 if a curve "T = j" is the average loss over the first j tasks.
+    """
+    return GRID.draw(data)

@@ -1,4 +1,4 @@
-"""Figures of the bounds on the loss and the average regret."""
+"""Draw the bounds on the loss and the average regret."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from pomrl.figures import (
     TEXT_WIDTH,
-    Drawing,
+    Figure,
     Kind,
     Look,
     Panel,
@@ -19,6 +19,7 @@ from pomrl.figures import (
     at_gamma,
     figure,
     look,
+    palette,
     panels,
     points_of_panels,
     running_average,
@@ -42,15 +43,15 @@ DELTA = 0.05
 """The probability that a bound may fail."""
 
 BOUNDS = {
-    "as_printed": Look("Bound, as printed", "#a02020", "", ":"),
-    "corrected": Look("Bound, corrected", "#999999", "", "-"),
+    "as_printed": Look("Bound, as printed", palette.DARK_RED, "", ":"),
+    "corrected": Look("Bound, corrected", palette.LIGHT_GREY, "", "-"),
     "sharpened": Look("Bound, sharpened", "black", "", "--"),
 }
 """The versions of the bound on the average regret; dashes keep almost equal ones visible."""
 
 UNCERTAINTIES = sequence((0.02, 0.1, 0.3, 0.6, 1.0), "C = {:g}".format)
 MINIMA: Mapping[Literal["as_printed", "corrected"], Look] = {
-    "as_printed": Look("minimum, as printed", "#a02020", "X", "", size=6.0),
+    "as_printed": Look("minimum, as printed", palette.DARK_RED, "X", "", size=6.0),
     "corrected": Look("minimum, corrected", "black", "o", "", size=4.0),
 }
 FINE_GAMMAS = np.append(np.linspace(0.0, 0.98, 99), 0.99)
@@ -58,15 +59,18 @@ TRIVIAL = 100.0
 """The trivial bound 1/(1 - gamma_eval) on any loss."""
 
 
-@figure()
-def upper_bound(_: StoredSweeps) -> Drawing:
+def _points_near_minimum(_: StoredSweeps) -> pd.DataFrame:
+    return pd.concat([points for panel in "ab" for points in _upper_bound_points(panel)], ignore_index=True)
+
+
+@figure(points=_points_near_minimum)
+def upper_bound(data: pd.DataFrame) -> Figure:
     """The printed formula misses the minimum of the upper bound.
 
     The upper bound U(gamma) of Sec. 6.2 for several values of the uncertainty C, and its minimum by Proposition 1 (E1).
 
     Markers show the minimum by the printed and by the corrected formula. Curves end at gamma_eval, as the bound does.
     """
-    data = pd.concat([points for panel in "ab" for points in _upper_bound_points(panel)], ignore_index=True)
     figure, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
     for ax, panel, title in ((a, "a", "Near the minimum"), (b, "b", "All of it")):
         panels.curves(ax, data, [Series(look, panel=panel) for look in (*UNCERTAINTIES.values(), *MINIMA.values())])
@@ -79,7 +83,7 @@ def upper_bound(_: StoredSweeps) -> Drawing:
     b.set_ylim(60.0, 20_000.0)
     b.set_yticks([100, 1000, 10_000])
     panels.add_shared_legend(figure, [a, b])
-    return panels.finish(figure, data)
+    return figure
 
 
 def _upper_bound_points(panel: str) -> Iterator[pd.DataFrame]:
@@ -100,20 +104,29 @@ SAMPLES = np.array(sorted({5, *np.geomspace(1, 10**7, 57).round().astype(int).to
 TASKS = 15
 
 
-@figure()
-def vacuous_bounds(_: StoredSweeps) -> Drawing:
+def _vacuous_points(_: StoredSweeps) -> pd.DataFrame:
+    bounds = [
+        _points(Series(look, panel=panel), SAMPLES, vacuous_from(SAMPLES, sigma, version))
+        for panel, sigma in zip("abc", SIGMAS, strict=True)
+        for version, look in BOUNDS.items()
+    ]
+    return pd.concat(bounds, ignore_index=True)
+
+
+def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, version: str) -> Float[np.ndarray, " M"]:
+    """Return 1/(1 + C), the smallest vacuous gamma, by samples."""
+    C = average_uncertainty(m=m, T=TASKS, radius=sigma, S=S, A=A, delta=DELTA, version=version)
+    return 1.0 / (1.0 + np.asarray(C))
+
+
+@figure(points=_vacuous_points)
+def vacuous_bounds(data: pd.DataFrame) -> Figure:
     """With the paper's five samples, all bounds are vacuous at most discount factors.
 
     Each curve shows the smallest gamma at which a bound on the average regret is vacuous, against the samples m.
 
     Above a curve the bound exceeds 1/(1 - gamma_eval). Panels differ in sigma (the almost-sure bound); T = 15.
     """
-    bounds = [
-        _points(Series(look, panel=panel), SAMPLES, vacuous_from(SAMPLES, sigma, version))
-        for panel, sigma in zip("abc", SIGMAS, strict=True)
-        for version, look in BOUNDS.items()
-    ]
-    data = pd.concat(bounds, ignore_index=True)
     figure, axes = panels.row_of_panels(3, TEXT_WIDTH, 2.5, share_y=True)
     for ax, panel, sigma in zip(axes, "abc", SIGMAS, strict=True):
         panels.curves(ax, data, _bounds(panel))
@@ -125,13 +138,7 @@ def vacuous_bounds(_: StoredSweeps) -> Drawing:
         ax.set_ylim(0.0, 1.02)
     axes[0].set_ylabel("γ from which it is vacuous")
     panels.add_shared_legend(figure, axes)
-    return panels.finish(figure, data)
-
-
-def vacuous_from(m: Int[np.ndarray, " M"], sigma: float, version: str) -> Float[np.ndarray, " M"]:
-    """Return 1/(1 + C), the smallest vacuous gamma, by samples."""
-    C = average_uncertainty(m=m, T=TASKS, radius=sigma, S=S, A=A, delta=DELTA, version=version)
-    return 1.0 / (1.0 + np.asarray(C))
+    return figure
 
 
 GAMMA = 0.9
@@ -163,8 +170,13 @@ PANELS = [_panel(letter, *setting) for letter, setting in (AGAINST_T | AGAINST_G
 SERIES = series_of(PANELS)
 
 
-@figure(series=SERIES)
-def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+def _regrets_and_bounds(sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
+    bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
+    return pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)
+
+
+@figure(points=_regrets_and_bounds, series=SERIES)
+def average_regret(data: pd.DataFrame) -> Figure:
     """The average regret does not vanish, and its bounds are far above it.
 
     The measured average regret of POMRL(sigma), and the bounds on it.
@@ -173,8 +185,6 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     bounds alone, each on its own scale. Tasks are uniform in a ball with the standard deviation sigma. Panels (d) to
     (f) show it against gamma for pairs of m and T, at the smallest positive sigma.
     """
-    bounds = [points for letter in (*AGAINST_T, *AGAINST_GAMMA) for points in _bound_points(letter)]
-    data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)
     figure = panels.blank(TEXT_WIDTH, 5.2)
     upper, lower, below = panels.grid_of_panels(figure, 3, 3, heights=[0.8, 0.8, 1.4])
     for first, *others in (lower, below):
@@ -184,7 +194,7 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     _draw_against_T(upper, lower, data)
     _draw_against_gamma(below, data)
     panels.add_shared_legend(figure, [*below, *lower])
-    return panels.finish(figure, data, SERIES, sweeps)
+    return figure
 
 
 def _draw_against_T(upper: Sequence[Axes], lower: Sequence[Axes], data: pd.DataFrame) -> None:

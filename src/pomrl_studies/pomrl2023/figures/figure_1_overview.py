@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
 
-from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, band, figure, look, panels
+from pomrl.figures import TEXT_WIDTH, Figure, Look, Series, StoredSweeps, band, figure, look, palette, panels
 from pomrl_studies.pomrl2023 import simplex
 from pomrl_studies.pomrl2023.theory.related_tasks import DIRICHLET
 from pomrl_studies.pomrl2023.theory.simulations import RELATED_TASKS
@@ -15,49 +14,19 @@ from pomrl_studies.pomrl2023.theory.simulations import RELATED_TASKS
 PANEL_TASK = 6
 """The task of run 0 in panel (b)."""
 
-TASKS = Series(Look("Task models P₁ ... P₁₅", "#4477AA", "o", "", size=3.5), panel="a")
+TASKS = Series(Look("Task models P₁ ... P₁₅", palette.STEEL_BLUE, "o", "", size=3.5), panel="a")
 MEAN_MODEL = Series(Look("Their mean Pₒ", "black", "*", "", size=8.0), panel="a")
-TASK = Series(Look(f"Task Pₜ, t = {PANEL_TASK}", "#4477AA", "o", "", size=5.0), panel="b")
+TASK = Series(Look(f"Task Pₜ, t = {PANEL_TASK}", palette.STEEL_BLUE, "o", "", size=5.0), panel="b")
 BATCH = Series(Look(f"Its batch of m = {DIRICHLET.m}", look("without_meta").color, "D", "", size=4.5), panel="b")
 PRIOR = Series(Look("Prior: the batches' mean", "black", "*", "", size=4.5), panel="b")
 ESTIMATE = Series(Look("Estimate P̂ₜ", look("pomrl").color, "^", "", size=9.0), panel="b")
 ERROR = Series(Look("Error of P̂ₜ", look("pomrl").color, "^"), panel="c")
 BATCH_ERROR = Series(Look("Error of the batch", look("without_meta").color, "D"), panel="c")
-HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", "#444444", "s", ":"), panel="d")
+HORIZON = Series(Look("Horizon 1 / (1 - γₜ)", palette.DARK_GREY, "s", ":"), panel="d")
 
 
-@figure(simulations=[RELATED_TASKS])
-def overview(sweeps: StoredSweeps) -> Drawing:
-    """Figure 1, redrawn with real draws: With more tasks, errors fall and horizons grow.
-
-    Related tasks, the estimate of one task, and the gains over tasks.
-
-    The paper: "[...] as knowledge accumulates, uncertainty diminishes, and the agent can plan with longer horizons."
-
-    The figure shows one row of a transition model of three states, in 200 runs of 15 Dirichlet tasks. The schedule of
-    the upper bound sets gamma.
-    """
-    data = _data(sweeps[RELATED_TASKS.name])
-    figure = panels.blank(TEXT_WIDTH, 3.6)
-    axes = figure.subplot_mosaic([["a", "b", "c"], ["a", "b", "d"]])
-    a, b, c, d = axes.values()
-    simplex.draw(a, data, [TASKS, MEAN_MODEL])
-    simplex.draw(b, data, [TASK, BATCH, ESTIMATE, PRIOR])  # the prior is close to the estimate, and above it
-    _connect(b, data)
-    _draw_gains(c, data, [ERROR, BATCH_ERROR], "Model error")
-    _draw_gains(d, data, [HORIZON], HORIZON.look.label)
-    panels.letter(a, "a", "Related tasks, one by one")
-    panels.letter(b, "b", "Batch and prior, mixed")
-    panels.letter(c, "c", "Errors fall")
-    panels.letter(d, "d", "Horizons grow")
-    panels.add_shared_legend(figure, [a, b, c, d])
-    drawing = panels.finish(figure, data)
-    for first, second in ((a, b), (b, c)):
-        _arrow(figure, first, second)
-    return drawing
-
-
-def _data(tasks: pd.DataFrame) -> pd.DataFrame:
+def _points(sweeps: StoredSweeps) -> pd.DataFrame:
+    tasks = sweeps[RELATED_TASKS.name]
     first_run = tasks.loc[tasks["run"] == 0]
     last_task = first_run.loc[first_run["task"] == PANEL_TASK]
     return pd.concat(
@@ -86,6 +55,36 @@ def _error(tasks: pd.DataFrame, name: str) -> Float[np.ndarray, " N"]:
 
 def _per_task(series: Series, tasks: pd.DataFrame, values: Float[np.ndarray, " N"]) -> pd.DataFrame:
     return series.points(band(tasks.assign(value=values), ["task"], "value", "se"), "task", "se")
+
+
+@figure(points=_points, simulations=[RELATED_TASKS])
+def overview(data: pd.DataFrame) -> Figure:
+    """Figure 1, redrawn with real draws: With more tasks, errors fall and horizons grow.
+
+    Related tasks, the estimate of one task, and the gains over tasks.
+
+    The paper: "[...] as knowledge accumulates, uncertainty diminishes, and the agent can plan with longer horizons."
+
+    The figure shows one row of a transition model of three states, in 200 runs of 15 Dirichlet tasks. The schedule of
+    the upper bound sets gamma.
+    """
+    figure = panels.blank(TEXT_WIDTH, 3.6)
+    axes = figure.subplot_mosaic([["a", "b", "c"], ["a", "b", "d"]])
+    a, b, c, d = axes.values()
+    simplex.draw(a, data, [TASKS, MEAN_MODEL])
+    simplex.draw(b, data, [TASK, BATCH, ESTIMATE, PRIOR])  # the prior is close to the estimate, and above it
+    _connect(b, data)
+    _draw_gains(c, data, [ERROR, BATCH_ERROR], "Model error")
+    _draw_gains(d, data, [HORIZON], HORIZON.look.label)
+    panels.letter(a, "a", "Related tasks, one by one")
+    panels.letter(b, "b", "Batch and prior, mixed")
+    panels.letter(c, "c", "Errors fall")
+    panels.letter(d, "d", "Horizons grow")
+    panels.add_shared_legend(figure, [a, b, c, d])
+    panels.fix_layout(figure)
+    for first, second in ((a, b), (b, c)):
+        _arrow(figure, first, second)
+    return figure
 
 
 def _connect(ax: Axes, data: pd.DataFrame) -> None:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pomrl.figures import TEXT_WIDTH, Drawing, Kind, Panel, StoredSweeps, draw_row, figure, of_tasks, panels, series_of
+from pomrl.figures import TEXT_WIDTH, Figure, Kind, Panel, StoredSweeps, draw_row, figure, of_tasks, panels, series_of
 from pomrl_studies.pomrl2023 import similarities
 
 PER_TASK = similarities.similarity_panels("task_similarity")
@@ -18,8 +18,13 @@ AGAINST_GAMMA = [
 SERIES = [*PER_TASK.series, *series_of(AGAINST_GAMMA)]
 
 
-@figure(series=SERIES)
-def dependence_on_tasksimilarity(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
+def _points(sweeps: StoredSweeps, kind: Kind | None = None) -> pd.DataFrame:
+    curves = [points for panel in AGAINST_GAMMA for points in panel.points(sweeps, kind)]
+    return pd.concat([PER_TASK.points(sweeps, kind), *curves], ignore_index=True)
+
+
+@figure(points=_points, series=SERIES)
+def dependence_on_tasksimilarity(data: pd.DataFrame) -> Figure:
     """Figure 5: Meta-learning gains at every similarity, and most where tasks are similar.
 
     The loss in each task, and the loss of ada-POMRL against gamma, at three task similarities sigma.
@@ -33,8 +38,6 @@ def dependence_on_tasksimilarity(sweeps: StoredSweeps, kind: Kind | None = None)
     The insets show draws from a symmetric Dirichlet distribution over three states whose entries have the variance
     sigma.
     """
-    curves = [points for panel in AGAINST_GAMMA for points in panel.points(sweeps, kind)]
-    data = pd.concat([PER_TASK.points(sweeps, kind), *curves], ignore_index=True)
     figure = panels.blank(TEXT_WIDTH, 5.2)
     upper, lower = figure.subfigures(2, 1, squeeze=False)[:, 0]
     (above,) = panels.grid_of_panels(upper, 1, 3, share_y=True)
@@ -43,4 +46,4 @@ def dependence_on_tasksimilarity(sweeps: StoredSweeps, kind: Kind | None = None)
     draw_row(below, data, AGAINST_GAMMA)
     panels.add_shared_legend(upper, above)
     panels.add_shared_legend(lower, below, more=[panels.minimum_marker()])
-    return panels.finish(figure, data, SERIES, sweeps)
+    return figure

@@ -1,7 +1,9 @@
-"""The loss per task under the gamma schedules (Sec. 6)."""
+"""Draw Figure 6: the loss in each task under the gamma schedules (Sec. 6)."""
 
 from pomrl.figures import (
     RUNNING_AVERAGE,
+    DataFrame,
+    Figure,
     Panel,
     PanelGrid,
     Series,
@@ -52,8 +54,12 @@ OFFSETS = of_values(
 UPPER_BOUND = Panel("Upper bound", [schedule_series("pomrl", "fixed"), *OFFSETS], "task", "se")
 
 
-@figure()
-def gamma_schedules() -> PanelGrid:
+POMRL_GRID = PanelGrid([[*all_and_averages("pomrl"), UPPER_BOUND]], share_y=False)
+ADA_POMRL_GRID = PanelGrid([all_and_averages("ada_pomrl")], share_y=False)
+
+
+@figure(panels=POMRL_GRID)
+def gamma_schedules(data: DataFrame) -> Figure:
     """Figure 6: No schedule beats the best γ of each task.
 
     The loss of POMRL in each task under the gamma schedules.
@@ -64,15 +70,15 @@ def gamma_schedules() -> PanelGrid:
     The paper: "(a) Planning with online-meta learning shows that all baselines outperform using a constant discount
     factor. [...] Error bars depict 1-standard error for 600 independent runs."
     """
-    return PanelGrid([[*all_and_averages("pomrl"), UPPER_BOUND]], share_y=False)
+    return POMRL_GRID.draw(data)
 
 
-@figure()
-def gamma_schedules_adapomrl() -> PanelGrid:
+@figure(panels=ADA_POMRL_GRID)
+def gamma_schedules_adapomrl(data: DataFrame) -> Figure:
     """Schedules with ada-POMRL.
 
     Panels (a) and (b) of Figure 6 with ada-POMRL instead of POMRL.
 
     ada-POMRL must estimate the task similarity, which two of the schedules use.
     """
-    return PanelGrid([all_and_averages("ada_pomrl")], share_y=False)
+    return ADA_POMRL_GRID.draw(data)

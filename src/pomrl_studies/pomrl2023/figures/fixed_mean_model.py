@@ -1,11 +1,6 @@
-"""One mean model, or one for each run.
+"""Draw losses with one mean model, or one for each run."""
 
-Panel (a) of Figure 4 with a mean model for each run, and with one mean model for all runs (R6).
-
-The paper: "For each experiment, we fix a mean model"; it does not say which one.
-"""
-
-from pomrl.figures import Panel, PanelGrid, of_estimators
+from pomrl.figures import DataFrame, Figure, Panel, PanelGrid, figure, of_estimators
 
 TITLES = {"per_run": "A mean model for each run", "fixed": "One mean model for all runs"}
 PANELS = [
@@ -13,4 +8,15 @@ PANELS = [
     for mean_model, title in TITLES.items()
 ]
 
-FIGURE = PanelGrid([PANELS])
+GRID = PanelGrid([PANELS])
+
+
+@figure(panels=GRID)
+def fixed_mean_model(data: DataFrame) -> Figure:
+    """One mean model, or one for each run.
+
+    Panel (a) of Figure 4 with a mean model for each run, and with one mean model for all runs (R6).
+
+    The paper: "For each experiment, we fix a mean model"; it does not say which one.
+    """
+    return GRID.draw(data)

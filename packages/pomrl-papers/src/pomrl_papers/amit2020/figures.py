@@ -8,7 +8,7 @@ import pandas as pd
 
 from pomrl.figures import (
     TEXT_WIDTH,
-    Drawing,
+    Figure,
     Kind,
     Look,
     Panel,
@@ -43,31 +43,40 @@ def _agents_grid(sweep: str, key: str, looks: Mapping[Any, Look], agents: Sequen
     return PanelGrid([agent_panels])
 
 
-@figure()
-def lower_gammas() -> PanelGrid:
+LOWER_GAMMAS = _agents_grid("lower_gammas", "m", LOOKS)
+
+
+@figure(panels=LOWER_GAMMAS)
+def lower_gammas(data: pd.DataFrame) -> Figure:
     """The planning loss against the discount factor of learning, in random MDPs.
 
     For n trajectories of ten steps, averaged over states.
     """
-    return _agents_grid("lower_gammas", "m", LOOKS)
+    return LOWER_GAMMAS.draw(data)
 
 
-@figure()
-def grid_worlds() -> PanelGrid:
+GRID_WORLDS = _agents_grid("grid_worlds", "m", LOOKS, ("td_5000", *AGENTS[1:]))
+
+
+@figure(panels=GRID_WORLDS)
+def grid_worlds(data: pd.DataFrame) -> Figure:
     """The planning loss against the discount factor of learning, in grid worlds.
 
     For n trajectories of ten steps, averaged over states.
     """
-    return _agents_grid("grid_worlds", "m", LOOKS, ("td_5000", *AGENTS[1:]))
+    return GRID_WORLDS.draw(data)
 
 
-@figure()
-def mixing() -> PanelGrid:
+MIXING = _agents_grid("mixing", "task_distribution.leave", MIXING_LOOKS)
+
+
+@figure(panels=MIXING)
+def mixing(data: pd.DataFrame) -> Figure:
     """The planning loss against the discount factor of learning, in chains of two groups of states.
 
     For eight trajectories of ten steps; the mixing time is one over the spectral gap.
     """
-    return _agents_grid("mixing", "task_distribution.leave", MIXING_LOOKS)
+    return MIXING.draw(data)
 
 
 def _at_gamma_eval(rows: pd.DataFrame) -> pd.DataFrame:
@@ -81,17 +90,20 @@ def _penalty_series(sweep: str, panel: str) -> list[Series]:
 PENALTIES = {"SARSA": _penalty_series("penalties_of_sarsa", "a"), "LSTD": _penalty_series("penalties_of_lstd", "b")}
 
 
-@figure(series=[series for panel_series in PENALTIES.values() for series in panel_series])
-def penalties(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
+SERIES = [series for panel_series in PENALTIES.values() for series in panel_series]
+
+
+def _points(sweeps: StoredSweeps, kind: Kind = "se") -> pd.DataFrame:
+    tables = [series.points(band(series.rows(sweeps), ["agent.l2"], kind=kind), "agent.l2", kind) for series in SERIES]
+    return collect(tables, SERIES)
+
+
+@figure(points=_points, series=SERIES)
+def penalties(data: pd.DataFrame) -> Figure:
     """The planning loss at gamma_eval against the weight of an L2 penalty, in random MDPs.
 
     For n trajectories of ten steps, averaged over states.
     """
-    all_series = [series for panel_series in PENALTIES.values() for series in panel_series]
-    points = [
-        series.points(band(series.rows(sweeps), ["agent.l2"], kind=kind), "agent.l2", kind) for series in all_series
-    ]
-    data = collect(points, all_series)
     canvas, axes = panels.row_of_panels(2, TEXT_WIDTH, 2.6, share_y=True)
     for ax, (title, series) in zip(axes, PENALTIES.items(), strict=True):
         panels.curves(ax, data, series)
@@ -100,4 +112,4 @@ def penalties(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
         panels.letter(ax, series[0].panel, title)
     panels.loss_axis(axes[0])
     panels.add_shared_legend(canvas, axes)
-    return panels.finish(canvas, data, all_series, sweeps)
+    return canvas

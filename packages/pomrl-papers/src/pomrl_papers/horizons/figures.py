@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.figures import TEXT_WIDTH, Drawing, Look, Series, StoredSweeps, collect, figure, panels
+from pomrl.figures import TEXT_WIDTH, Figure, Look, Series, StoredSweeps, collect, figure, palette, panels
 from pomrl.study import Result, ratio
 from pomrl_papers.horizons.claims import PROBLEMS, TRANSITIONS
 
@@ -14,14 +14,17 @@ AT_EVAL = ("frequencies", {"agent": "certainty_equivalence"})
 """The reference method: planning on frequencies with gamma_eval."""
 
 METHODS = {
-    Look("Cross-validated γ (Jiang et al.)", "#56b4e9", "D"): ("frequencies", {"agent": "cross_validated_gamma"}),
-    Look("LSTD, L2 (Amit et al.)", "#009e73", "P"): ("penalties", {}),
-    Look("Weight of each pair (Rathnam et al.)", "#117733", "X"): ("weights", {}),
-    Look("ada-POMRL, upper-bound γ", "#d55e00", "o"): ("schedules", {"gamma_schedule": "upper_bound"}),
-    Look("ada-POMRL, Dong's γ", "#cc79a7", "v"): ("schedules", {"gamma_schedule": "dong"}),
-    Look("ada-POMRL, posterior's γ", "#0072b2", "s"): ("posteriors", {"estimator": "ada_pomrl"}),
-    Look("Empirical Bayes, γ_eval", "#e69f00", "^"): ("priors", {"estimator": "empirical_bayes"}),
-    Look("Tied rows, γ_eval", "#4b0092", "*"): ("priors", {"estimator": "tied_rows"}),
+    Look("Cross-validated γ (Jiang et al.)", palette.SKY_BLUE, "D"): (
+        "frequencies",
+        {"agent": "cross_validated_gamma"},
+    ),
+    Look("LSTD, L2 (Amit et al.)", palette.EMERALD, "P"): ("penalties", {}),
+    Look("Weight of each pair (Rathnam et al.)", palette.FOREST, "X"): ("weights", {}),
+    Look("ada-POMRL, upper-bound γ", palette.VERMILION, "o"): ("schedules", {"gamma_schedule": "upper_bound"}),
+    Look("ada-POMRL, Dong's γ", palette.ORCHID, "v"): ("schedules", {"gamma_schedule": "dong"}),
+    Look("ada-POMRL, posterior's γ", palette.DEEP_BLUE, "s"): ("posteriors", {"estimator": "ada_pomrl"}),
+    Look("Empirical Bayes, γ_eval", palette.AMBER, "^"): ("priors", {"estimator": "empirical_bayes"}),
+    Look("Tied rows, γ_eval", palette.VIOLET, "*"): ("priors", {"estimator": "tied_rows"}),
 }
 """The plot style of each method, with the sweep and the settings of its runs."""
 
@@ -40,8 +43,12 @@ SERIES = [
 ]
 
 
-@figure("frequencies", "penalties", "weights", "priors", "posteriors", "schedules")
-def advice(sweeps: StoredSweeps) -> Drawing:
+def _points(sweeps: StoredSweeps) -> pd.DataFrame:
+    return collect([pd.DataFrame(_shares(sweeps))], SERIES)
+
+
+@figure("frequencies", "penalties", "weights", "priors", "posteriors", "schedules", points=_points, series=SERIES)
+def advice(data: pd.DataFrame) -> Figure:
     """The loss of each method.
 
     The loss of each method as a share of the loss of planning on frequencies with gamma_eval, averaged over tasks.
@@ -49,14 +56,13 @@ def advice(sweeps: StoredSweeps) -> Drawing:
     A panel for each number m of transitions from each pair. Bars are paired 95 % intervals. Shares below 0.1 % are
     drawn at the lower end of the logarithmic axis.
     """
-    data = collect([pd.DataFrame(_shares(sweeps))], SERIES)
     canvas, axes = panels.blank(TEXT_WIDTH, 7.0), []
     for (ax,), m, panel in zip(panels.grid_of_panels(canvas, len(TRANSITIONS), 1), TRANSITIONS, "abc", strict=True):
         _draw_panel(ax, data[data["panel"] == panel])
         panels.letter(ax, panel, f"m = {m}")
         axes.append(ax)
     panels.add_shared_legend(canvas, axes)
-    return panels.finish(canvas, data, SERIES, sweeps)
+    return canvas
 
 
 def _shares(sweeps: StoredSweeps) -> Iterator[dict[str, Any]]:

@@ -1,14 +1,16 @@
 """Figures on guidance discount factors."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pomrl.figures import (
     COLUMN_WIDTH,
     TEXT_WIDTH,
-    Drawing,
+    Figure,
     Kind,
     Look,
     Panel,
@@ -23,6 +25,7 @@ from pomrl.figures import (
     figure,
     in_task,
     of_values,
+    palette,
     panels,
     sequence,
 )
@@ -36,23 +39,31 @@ def _curves(title: str, sweep: str, label: str) -> Panel:
     return Panel(title, of_values(sweep, "m", LOOKS, view=in_task(1)), "gamma", "ci", label=label)
 
 
-@figure()
-def guidance_gamma() -> PanelGrid:
+GUIDANCE = PanelGrid([[_curves("", "guidance", "Planning loss")]])
+
+
+@figure(panels=GUIDANCE)
+def guidance_gamma(data: pd.DataFrame) -> Figure:
     """The planning loss against the guidance discount factor, for n trajectories.
 
     In random MDPs, averaged over states.
     """
-    return PanelGrid([[_curves("", "guidance", "Planning loss")]])
+    return GUIDANCE.draw(data)
 
 
-@figure()
-def training_and_test() -> PanelGrid:
+TRAINING_AND_TEST = PanelGrid(
+    [[_curves("estimated model", "guidance_training", "Loss"), _curves("true model", "guidance", "Loss")]],
+    share_y=False,
+)
+
+
+@figure(panels=TRAINING_AND_TEST)
+def training_and_test(data: pd.DataFrame) -> Figure:
     """The loss in the estimated model and in the true one, against the guidance discount factor.
 
     For n trajectories, averaged over states.
     """
-    training = _curves("estimated model", "guidance_training", "Loss")
-    return PanelGrid([[training, _curves("true model", "guidance", "Loss")]], share_y=False)
+    return TRAINING_AND_TEST.draw(data)
 
 
 def _by_number(view: View) -> View:
@@ -67,32 +78,36 @@ def _by_number(view: View) -> View:
 POLICIES = of_values("guidance_policies", "m", LOOKS, view=in_task(1))
 
 CHOICES = [
-    Series(Look("γₑᵥₐₗ", "#d55e00", "D"), "guidance", {}, _by_number(at_largest_gamma)),
-    Series(Look("cross-validation", "#0173b2", "s"), "guidance_cross_validation", {}, _by_number(at_largest_gamma)),
+    Series(Look("γₑᵥₐₗ", palette.VERMILION, "D"), "guidance", {}, _by_number(at_largest_gamma)),
+    Series(Look("cross-validation", palette.BLUE, "s"), "guidance_cross_validation", {}, _by_number(at_largest_gamma)),
     Series(Look("best γ in hindsight", "black", "X", ":"), "guidance", {}, _by_number(best_fixed)),
 ]
 """Ways to select a guidance discount factor."""
 
 
-@figure(series=POLICIES)
-def guidance_policies(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
+def _points(series: Sequence[Series], x: str, sweeps: StoredSweeps, kind: Kind = "se") -> pd.DataFrame:
+    return collect([curve.points(band(curve.rows(sweeps), [x], kind=kind), x, kind) for curve in series], series)
+
+
+@figure(points=partial(_points, POLICIES, "gamma"), series=POLICIES)
+def guidance_policies(data: pd.DataFrame) -> Figure:
     """The number of different policies planned with the guidance discount factors up to each value.
 
     In one estimated model, for n trajectories. There are 1,024 policies.
     """
-    canvas, ax, data = _one_panel(sweeps, POLICIES, "gamma", kind)
+    canvas, ax = _one_panel(data, POLICIES)
     panels.gamma_axis(ax)
     panels.loss_axis(ax, "Different policies")
-    return panels.finish(canvas, data, POLICIES, sweeps)
+    return canvas
 
 
-@figure(series=CHOICES)
-def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
+@figure(points=partial(_points, CHOICES, "m"), series=CHOICES)
+def guidance_choices(data: pd.DataFrame) -> Figure:
     """The planning loss against the number of trajectories, for three choices of the guidance discount factor.
 
     In random MDPs, averaged over states; both axes are logarithmic.
     """
-    canvas, ax, data = _one_panel(sweeps, CHOICES, "m", kind)
+    canvas, ax = _one_panel(data, CHOICES)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xticks(list(LOOKS), [str(n) for n in LOOKS])
@@ -100,28 +115,35 @@ def guidance_choices(sweeps: StoredSweeps, kind: Kind = "se") -> Drawing:
     ax.minorticks_off()
     ax.set_xlabel("Trajectories n")
     ax.set_ylabel("Planning loss")
-    return panels.finish(canvas, data, CHOICES, sweeps)
+    return canvas
 
 
 COUNTS = {
-    name: Series(Look(f"policies, {name}", "#0173b2", linestyle=style), panel="a")
+    name: Series(Look(f"policies, {name}", palette.BLUE, linestyle=style), panel="a")
     for name, style in {"mean": "-", "smallest": ":", "largest": "--"}.items()
 }
 BOUNDS = {n: Series(look, panel="b") for n, look in sequence(TRANSITIONS, "bound, n = {:,}".format).items()}
 
 
-@figure()
-def policies_and_bound(_: StoredSweeps) -> Drawing:
+def _counts_and_bounds(_: StoredSweeps) -> pd.DataFrame:
+    counts = sets_of_policies().sum(-1)
+    values = {"mean": counts.mean(0), "smallest": counts.min(0), "largest": counts.max(0)}
+    tables = [_against_gamma(count, values[name], "count") for name, count in COUNTS.items()]
+    tables += [_against_gamma(bound, bound_curve(n), "bound") for n, bound in BOUNDS.items()]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _against_gamma(series: Series, y: np.ndarray, quantity: str) -> pd.DataFrame:
+    return series.values(pd.DataFrame({"gamma": GAMMAS, "y": y}), "gamma", "y", quantity)
+
+
+@figure(points=_counts_and_bounds)
+def policies_and_bound(data: pd.DataFrame) -> Figure:
     """The policies that are optimal in some model, and the bound on the loss that counts them.
 
     (a) The number of these policies, of 1,024, at each guidance discount factor, over twenty draws of rewards. (b) The
     bound of Theorem 2 with their mean number, for n transitions from each pair; it fails with probability at most 5 %.
     """
-    counts = sets_of_policies().sum(-1)
-    values = {"mean": counts.mean(0), "smallest": counts.min(0), "largest": counts.max(0)}
-    tables = [_against_gamma(count, values[name], "count") for name, count in COUNTS.items()]
-    tables += [_against_gamma(bound, bound_curve(n), "bound") for n, bound in BOUNDS.items()]
-    data = pd.concat(tables, ignore_index=True)
     canvas, (a, b) = panels.row_of_panels(2, TEXT_WIDTH, 2.8)
     for ax, series, label in ((a, list(COUNTS.values()), "Policies"), (b, list(BOUNDS.values()), "Bound on the loss")):
         panels.curves(ax, data, series)
@@ -133,17 +155,11 @@ def policies_and_bound(_: StoredSweeps) -> Drawing:
     b.set_ylim(0.0, 150.0)
     b.axhline(100.0, color="0.4", linewidth=0.8, linestyle=":", label="no loss exceeds this")
     panels.add_shared_legend(canvas, [a, b])
-    return panels.finish(canvas, data)
+    return canvas
 
 
-def _against_gamma(series: Series, y: np.ndarray, quantity: str) -> pd.DataFrame:
-    return series.values(pd.DataFrame({"gamma": GAMMAS, "y": y}), "gamma", "y", quantity)
-
-
-def _one_panel(sweeps: StoredSweeps, series: list[Series], x: str, kind: Kind) -> tuple[Figure, Axes, pd.DataFrame]:
-    points = [curve.points(band(curve.rows(sweeps), [x], kind=kind), x, kind) for curve in series]
-    data = collect(points, series)
+def _one_panel(data: pd.DataFrame, series: Sequence[Series]) -> tuple[Figure, Axes]:
     canvas, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
     panels.curves(ax, data, series)
     panels.add_shared_legend(canvas, [ax])
-    return canvas, ax, data
+    return canvas, ax

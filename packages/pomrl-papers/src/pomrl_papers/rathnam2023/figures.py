@@ -5,7 +5,7 @@ import pandas as pd
 
 from pomrl.figures import (
     COLUMN_WIDTH,
-    Drawing,
+    Figure,
     Look,
     Panel,
     PanelGrid,
@@ -15,6 +15,7 @@ from pomrl.figures import (
     figure,
     in_task,
     look,
+    palette,
     panels,
     sequence,
 )
@@ -37,7 +38,7 @@ def _at_all_gammas(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _panel(title: str, data: str) -> Panel:
     series = [
-        Series(Look("discounting", "#d55e00", "D"), "discounting", {"data": data}, in_task(1)),
+        Series(Look("discounting", palette.VERMILION, "D"), "discounting", {"data": data}, in_task(1)),
         Series(look("same_transitions"), "same_transitions", {"data": data}, _at_gammas),
         Series(
             look("least_error"), "own_weights", {"data": data, "estimator.concentration": "posterior"}, _at_all_gammas
@@ -46,36 +47,47 @@ def _panel(title: str, data: str) -> Panel:
     return Panel(title, series, "gamma", "se")
 
 
-@figure()
-def discounting_or_prior() -> PanelGrid:
+GRID = PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]])
+
+
+@figure(panels=GRID)
+def discounting_or_prior(data: pd.DataFrame) -> Figure:
     """The planning loss of discounting and of two priors, with equal data in all pairs and with uneven data.
 
     The horizontal axis is the discount factor. A prior with the same number of transitions in all pairs is placed at
     its equivalent for eight transitions. The line is a prior with a weight for each pair; its circle marks gamma_eval,
     at which all priors are planned. Uneven data have one or fifteen transitions. In random MDPs, averaged over states.
     """
-    return PanelGrid([[_panel("equal data", "generative"), _panel("uneven data", "unequal")]])
+    return GRID.draw(data)
 
 
 DISCOUNTS = sequence((0.9, 0.7, 0.5), "γ = {:g}".format)
-ROWS = {C: Look(f"least error, C = {C:g}", "#029e73", marker) for C, marker in {0.2: "o", 0.4: "s", 0.8: "^"}.items()}
+ROWS = {
+    C: Look(f"least error, C = {C:g}", palette.GREEN, marker) for C, marker in {0.2: "o", 0.4: "s", 0.8: "^"}.items()
+}
 
 
-@figure()
-def implied_prior(_: StoredSweeps) -> Drawing:
+NUMBERS = [Series(look) for look in (*DISCOUNTS.values(), *ROWS.values())]
+
+
+def _implied_numbers(_: StoredSweeps) -> pd.DataFrame:
+    n = np.arange(1, 2 * M)
+    weights = [1.0 - gamma / GAMMA_EVAL for gamma in DISCOUNTS]
+    weights += [least_error_weight(np.array(C), n, 10) for C in ROWS]
+    numbers = [pd.DataFrame({"n": n, "y": implied_transitions(n, weight)}) for weight in weights]
+    tables = [series.values(table, "n", "y", "transitions") for series, table in zip(NUMBERS, numbers, strict=True)]
+    return pd.concat(tables, ignore_index=True)
+
+
+@figure(points=_implied_numbers)
+def implied_prior(data: pd.DataFrame) -> Figure:
     """How many transitions a prior counts as in a pair with n transitions.
 
     A planning discount factor, where gamma_eval = 0.99, is a prior whose strength grows with the data. The prior of
     least squared error depends on the sum C of the pair's squared probabilities, and not on n. Ten states.
     """
-    n = np.arange(1, 2 * M)
-    weights = {discount: 1.0 - gamma / GAMMA_EVAL for gamma, discount in DISCOUNTS.items()}
-    weights |= {row: least_error_weight(np.array(C), n, 10) for C, row in ROWS.items()}
-    numbers = {name: pd.DataFrame({"n": n, "y": implied_transitions(n, weight)}) for name, weight in weights.items()}
-    tables = [Series(name).values(table, "n", "y", "transitions") for name, table in numbers.items()]
-    data, series = pd.concat(tables, ignore_index=True), [Series(number) for number in numbers]
     canvas, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
-    panels.curves(ax, data, series)
+    panels.curves(ax, data, NUMBERS)
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xticks([1, 2, 5, 10, 15], ["1", "2", "5", "10", "15"])
@@ -84,4 +96,4 @@ def implied_prior(_: StoredSweeps) -> Drawing:
     ax.set_xlabel("Transitions n of a pair")
     ax.set_ylabel("Transitions of the prior")
     panels.add_shared_legend(canvas, [ax])
-    return panels.finish(canvas, data)
+    return canvas

@@ -58,9 +58,12 @@ class StudyConfig:
     """The variants by name: changed keys with values, or a function as MODULE.NAME."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Study:
-    """A study: its folder and description."""
+    """A study: its folder and description.
+
+    A study equals itself only, so that functions can cache what they read from it.
+    """
 
     folder: Path
     """The absolute path of the folder."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import pandas as pd
 from matplotlib.axes import Axes
 
-from pomrl.figures import Kind, Look, Panel, StoredSweeps, best_gamma_band, look
+from pomrl.figures import Kind, Look, Panel, StoredSweeps, best_gamma_band, look, palette
 
 MINIMUM = replace(look("ada_pomrl"), label="Loss at γ*")
 """The plot style of the loss at gamma*."""
 
-HORIZON = Look("Best discount factor γ*", "#444444", "s", ":")
+HORIZON = Look("Best discount factor γ*", palette.DARK_GREY, "s", ":")
 """The plot style of gamma*."""
 
 

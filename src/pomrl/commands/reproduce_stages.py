@@ -16,7 +16,7 @@ from pomrl.commands import computing
 from pomrl.commands.terminal import console, exit_with, print_frame, printable, warn
 from pomrl.configuration.composed import ConfigError, number_of
 from pomrl.configuration.importing import MissingExtraError
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.configuration.sweeps import command
 from pomrl.configuration.variants import Variant
 from pomrl.drawing.figure import figures_of

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.drawing.figure import figures_of
-from pomrl.drawing.files import Sidecar, save
+from pomrl.drawing.picture_files import Sidecar, save
 from pomrl.drawing.plots import draw
 from pomrl.judging.claim import claims_of
 from pomrl.results.selection import choose

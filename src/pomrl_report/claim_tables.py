@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pomrl.configuration.study import Study
+from pomrl.configuration.studies import Study
 from pomrl.judging import views
 from pomrl.judging.agreement import counts
 from pomrl.judging.answer import answer_text, group_by_variants, headline, is_judged_once
