@@ -35,6 +35,8 @@ OF_SERIES = [name for name, figure in FIGURES.items() if figure.series]
 """The figures with a version with intervals."""
 
 OF_EACH_KIND = list(
-    {_drawn_by(figure): figure.name for figure in sorted(FIGURES.values(), key=lambda one: -len(one.series))}.values()
+    {
+        _drawn_by(figure): figure.name for figure in sorted(FIGURES.values(), key=lambda entry: -len(entry.series))
+    }.values()
 )
 """For each class of panels the figure with the fewest series, and the figures with separate functions."""
