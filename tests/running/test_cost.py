@@ -62,9 +62,9 @@ def clock(monkeypatch: pytest.MonkeyPatch, empty_outputs: None) -> Clock:
     return clock
 
 
-def job(*overrides: str, estimator: Any = None, **of_problem: Any) -> PlannedExperiment:
+def job(*overrides: str, estimator: Any = None, **problem_fields: Any) -> PlannedExperiment:
     experiment = composed(*overrides)
-    problem = replace(experiment.problem, **of_problem)
+    problem = replace(experiment.problem, **problem_fields)
     method = replace(experiment.method, estimator=estimator or experiment.method.estimator)
     return plan.plan([replace(experiment, problem=problem, method=method)])[0]
 
@@ -74,21 +74,21 @@ def composed(*overrides: str) -> Experiment:
     return sweeps.experiment(PUBLISHED, ["sigma=0.0001", *overrides])
 
 
-def taken(clock: Clock, job: PlannedExperiment) -> float:
+def actual_seconds(clock: Clock, job: PlannedExperiment) -> float:
     problem, methods = job.experiment.problem, [job.experiment.method]
     return sum(clock.seconds(problem, methods, len(block)) for block in job.missing)
 
 
 @pytest.mark.parametrize("overrides", CASES.values(), ids=CASES)
-def test_an_estimate_is_within_a_factor_of_two(clock: Clock, overrides: Sequence[str]) -> None:
+def test_estimates_are_within_a_factor_of_two(clock: Clock, overrides: Sequence[str]) -> None:
     requested = job(*overrides)
-    assert 0.5 < estimate([requested]).seconds / taken(clock, requested) < 2.0
+    assert 0.5 < estimate([requested]).seconds / actual_seconds(clock, requested) < 2.0
 
 
-def test_the_estimate_of_a_sweep_is_within_a_factor_of_two(clock: Clock) -> None:
+def test_sweep_estimates_are_within_factor_two(clock: Clock) -> None:
     """Its dearest shapes are not measured."""
     jobs = [job(S=S, m=m) for S in range(10, 106, 4) for m in (5, 10, 20)]
-    assert 0.5 < estimate(jobs).seconds / sum(taken(clock, each) for each in jobs) < 2.0
+    assert 0.5 < estimate(jobs).seconds / sum(actual_seconds(clock, sweep_job) for sweep_job in jobs) < 2.0
     assert len(jobs) > len(clock.sizes)
 
 
@@ -96,7 +96,7 @@ def test_an_estimate_grows_with_runs(clock: Clock) -> None:
     assert estimate([job("runs=2000")]).seconds == pytest.approx(10 * estimate([job("runs=200")]).seconds)
 
 
-def test_an_estimate_of_many_problems_takes_a_second(clock: Clock) -> None:
+def test_estimates_of_many_problems_take_a_second(clock: Clock) -> None:
     """One of them is measured, once."""
     jobs = [job(S=S, seed=seed) for S in range(10, 60, 10) for seed in range(4)]
     assert estimate(jobs).seconds == estimate(jobs).seconds
@@ -104,7 +104,7 @@ def test_an_estimate_of_many_problems_takes_a_second(clock: Clock) -> None:
     assert clock.now < 1.0
 
 
-def test_components_of_users_are_not_called_for_an_estimate(clock: Clock) -> None:
+def test_estimates_call_no_components_of_users(clock: Clock) -> None:
     """An own experiment beside them, or a small one, is measured in their place."""
     foreign = job(estimator=Foreign(mixing="paper", similarity="welford"))
     for jobs in ([foreign], [foreign, job()]):
@@ -115,15 +115,17 @@ def test_components_of_users_are_not_called_for_an_estimate(clock: Clock) -> Non
 
 def test_operations_count_tasks_trials_plans_and_methods() -> None:
     problem, method = composed().problem, composed("gamma_schedule=grid").method
-    one, fixed = (count_operations(problem, [each]) for each in (method, composed("gamma_schedule=fixed").method))
-    assert count_operations(replace(problem, T=2 * problem.T), [method]) == 2 * one
-    assert 10 * one < count_operations(replace(problem, trials=20), [method]) < 20 * one
-    assert 5 * fixed < one < count_operations(problem, [method, method]) < 2 * one
+    single, fixed = (
+        count_operations(problem, [candidate]) for candidate in (method, composed("gamma_schedule=fixed").method)
+    )
+    assert count_operations(replace(problem, T=2 * problem.T), [method]) == 2 * single
+    assert 10 * single < count_operations(replace(problem, trials=20), [method]) < 20 * single
+    assert 5 * fixed < single < count_operations(problem, [method, method]) < 2 * single
     sampler = count_operations(problem, [composed("estimator=hierarchical_bayes", "gamma_schedule=fixed").method])
     assert sampler > 50 * fixed
 
 
-def test_a_problem_that_cannot_be_measured_is_estimated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unmeasurable_problems_are_estimated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_or_count(problem: Problem, methods: Sequence[Any], runs: Sequence[int]) -> list[Any]:
         if problem.S == 10:
             raise ValueError("sigma is impossible")

@@ -23,28 +23,26 @@ SETTING = ("T=2", "S=4", "runs=220", "estimator=ada_pomrl")
         (440, 9.0, [1] * 220),
     ],
 )
-def test_there_is_a_part_for_each_process_where_blocks_are_dear(
+def test_dear_blocks_are_divided_by_process(
     workers: int, seconds: float, expected: list[int], empty_outputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pomrl.running.plan.seconds_per_operation", lambda problems: seconds)
     monkeypatch.setattr("pomrl.running.plan.count_operations", lambda problem, methods: 1.0)
-    parts = divide(plan([experiment(PUBLISHED, [*SETTING, f"execution.workers={workers}"])]))
-    assert [len(part.runs) for part in parts] == expected
-    assert [run for part in parts for run in part.runs] == list(range(220))
+    block_parts = divide(plan([experiment(PUBLISHED, [*SETTING, f"execution.workers={workers}"])]))
+    assert [len(block_part.runs) for block_part in block_parts] == expected
+    assert [run for block_part in block_parts for run in block_part.runs] == list(range(220))
 
 
 @pytest.mark.slow
-def test_the_files_are_the_same_for_any_number_of_parts(
-    empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_files_do_not_depend_on_parts(empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The second block is completed in two requests, of which each is divided."""
     actual = []
     for workers, requests in ((1, [420]), (3, [210, 420])):
         monkeypatch.setattr("pomrl.running.plan.PART_SECONDS", 1e-9)
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / str(workers)))
         for runs in requests:
-            words = [*SETTING, f"runs={runs}", f"execution.workers={workers}", "metric=value"]
-            compute([experiment(PUBLISHED, words)])
+            overrides = [*SETTING, f"runs={runs}", f"execution.workers={workers}", "metric=value"]
+            compute([experiment(PUBLISHED, overrides)])
         actual.append(blocks(tmp_path / str(workers)))
     assert actual[0] == actual[1]
     assert len(actual[0]) == 3
