@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.support.computed import call
-from tests.support.judged import HOLDS, NOT, judged
+from tests.support.judged import HOLDS, NOT, write_judgements
 from tests.support.sample_experiment import experiment, stored, table
 
 from pomrl import store
@@ -42,9 +42,9 @@ Contents = dict[str, bytes]
 def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an archive of an experiment that is not stored any more."""
     monkeypatch.chdir(tmp_path)
-    kept, path = stored(range(4)), tmp_path / "archive.zip"
-    assert archives.export(path, [kept]) == (2, [])
-    shutil.rmtree(kept.folder)
+    record, path = stored(range(4)), tmp_path / "archive.zip"
+    assert archives.export(path, [record]) == (2, [])
+    shutil.rmtree(record.folder)
     return path
 
 
@@ -65,10 +65,10 @@ def block_in(contents: Contents) -> str:
 def other_settings(contents: Contents) -> None:
     """Let the description say another sigma, with a checksum that fits."""
     name = next(name for name in contents if name.endswith("experiment.json"))
-    said = json.loads(contents[name])
-    del said["check"]
-    said["settings"]["sigma"] = 0.5
-    contents[name] = json_with_checksum(said)
+    description = json.loads(contents[name])
+    del description["check"]
+    description["settings"]["sigma"] = 0.5
+    contents[name] = json_with_checksum(description)
 
 
 def test_what_is_exported_is_imported_once(archive: Path) -> None:
@@ -98,34 +98,30 @@ TAGS = ("draft", "Draft", "DRAFT", "v1.", "v1", "v1 ", "%44", "\u00c9t\u00e9", "
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_whatever_is_exported_is_imported_with_the_same_tables(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng, kept, path = random.Random(seed), stored(range(4)), tmp_path / "archive.zip"
+def test_exports_are_imported_with_the_same_tables(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, record, path = random.Random(seed), stored(range(4)), tmp_path / "archive.zip"
     for tag in rng.sample(TAGS, 4):
-        store.label(kept, tag, note=f"About {tag}")
-    (kept.folder / rng.choice(["tag-Old", "tag-old"])).touch()  # as version 2.0.0 wrote capitals
+        store.label(record, tag, note=f"About {tag}")
+    (record.folder / rng.choice(["tag-Old", "tag-old"])).touch()  # as version 2.0.0 wrote capitals
     kinds = [f"{rng.choice(['code', 'studies'])}/{number}" for number in range(6)]
     names = ["/".join([kind, *rng.sample(NAMES, rng.randint(1, 3))]) for kind in kinds]
     (content := tmp_path / "content").write_text("the same")
-    n_files, left_out = archives.export(path, [kept], dict.fromkeys(names, content))
-    assert all(any(name.startswith(part) for name in names) for part in left_out)
+    n_files, left_out = archives.export(path, [record], dict.fromkeys(names, content))
+    assert all(any(name.startswith(prefix) for name in names) for prefix in left_out)
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "empty"))
     monkeypatch.chdir(path.parent)
     archives.import_(path, agrees=lambda _: True)
     received = store.lookup(experiment())
-    assert (received.table().equals(kept.table()), received.tags(), received.notes()) == (
+    assert (received.table().equals(record.table()), received.tags(), received.notes()) == (
         True,
-        kept.tags(),
-        kept.notes(),
+        record.tags(),
+        record.notes(),
     )
     with zipfile.ZipFile(path) as opened:
-        assert n_files == len(opened.namelist()) == len(names) - len(left_out) + len(kept.paths())
+        assert n_files == len(opened.namelist()) == len(names) - len(left_out) + len(record.paths())
 
 
-def test_what_export_leaves_out_is_named_and_its_limit_is_that_of_import(
-    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_export_names_omitted_files_and_limits(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (content := tmp_path / "content").write_text("the same")
     hidden = {f"studies/mine/.hidden/{name}": content for name in "ab"}
     assert archives.export(archive, [stored(range(4))], hidden) == (2, ["studies/mine/.hidden"])
@@ -140,7 +136,7 @@ def test_what_export_leaves_out_is_named_and_its_limit_is_that_of_import(
     assert archive.read_bytes() == before
 
 
-def test_an_archive_of_an_older_version_keeps_tags_that_differ_by_case(archive: Path) -> None:
+def test_old_archives_keep_tags_by_case(archive: Path) -> None:
     folder = f"runs/{store.signature(experiment())}"
     forged(archive, lambda contents: contents.update({f"{folder}/tag-{name}": b"" for name in ("Draft", "draft", "é")}))
     forged(archive, lambda contents: contents.update({f"{folder}/tag-{'A' * 200}": b""}))
@@ -194,7 +190,7 @@ def entry(name: str, kind: int) -> zipfile.ZipInfo:
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFDIR, stat.S_IFIFO, stat.S_IFCHR])
-def test_an_entry_that_is_no_file_is_refused(archive: Path, kind: int) -> None:
+def test_entries_must_be_files(archive: Path, kind: int) -> None:
     with zipfile.ZipFile(archive, "a") as opened:
         opened.writestr(entry("code/outside", kind), "/etc/passwd")
     with pytest.raises(store.StoreError, match="code/outside: not a file"):
@@ -215,9 +211,7 @@ def test_an_entry_that_is_no_file_is_refused(archive: Path, kind: int) -> None:
         "more/x",
     ],
 )
-def test_other_names_are_refused_before_anything_is_unpacked(
-    archive: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_names_are_refused_before_unpacking(archive: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = name.format(store.signature(experiment()))
     with zipfile.ZipFile(archive, "a") as opened:
         opened.writestr(name, b"")
@@ -234,9 +228,7 @@ def test_two_entries_with_one_name_are_refused(archive: Path) -> None:
         archives.import_(archive)
 
 
-def test_a_bomb_is_refused_by_what_the_directory_says_before_anything_is_unpacked(
-    archive: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bombs_are_refused_before_unpacking(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as opened:
         opened.writestr("code/zeros", bytes(10**7))
     monkeypatch.setattr(zipfile.ZipFile, "extract", lambda *_: pytest.fail("it was unpacked"))
@@ -247,13 +239,13 @@ def test_a_bomb_is_refused_by_what_the_directory_says_before_anything_is_unpacke
         archives.import_(archive)
 
 
-def test_an_entry_gives_no_more_bytes_than_the_directory_says(archive: Path, tmp_path: Path) -> None:
+def test_entries_have_their_declared_size(archive: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(archive, "a", zipfile.ZIP_DEFLATED) as opened:
         opened.writestr("code/zeros", bytes(10**6))
     content = archive.read_bytes()
-    said = (10**6).to_bytes(4, "little")
-    assert content.count(said) == 2  # before the file, and in the directory
-    archive.write_bytes(content.replace(said, (100).to_bytes(4, "little")))
+    declared = (10**6).to_bytes(4, "little")
+    assert content.count(declared) == 2  # before the file, and in the directory
+    archive.write_bytes(content.replace(declared, (100).to_bytes(4, "little")))
     with pytest.raises(store.StoreError, match="damaged"):
         archives.import_(archive)
 
@@ -268,7 +260,7 @@ def rows_of_zeros(contents: Contents, rows: int, padding: bytes = b"") -> None:
     contents[f"{block.rpartition('/')[0]}/{name}"] = buffer.getvalue()
 
 
-def test_rows_in_footers_count_before_a_table_is_read(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_in_footers_limit_the_size(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forged(archive, lambda contents: rows_of_zeros(contents, 300_000))
     assert archive.stat().st_size < 200_000
     monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("it was read"))
@@ -285,15 +277,15 @@ def test_rows_in_footers_count_before_a_table_is_read(archive: Path, monkeypatch
 
 
 def test_the_tables_of_an_experiment_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = stored(range(200), range(200, 400))
-    archives.export(tmp_path / "archive.zip", [kept])
-    store.remove(kept)
+    record = stored(range(200), range(200, 400))
+    archives.export(tmp_path / "archive.zip", [record])
+    store.remove(record)
     tables = 400 * 2 * 3 * block_files.ROW_BYTES
     monkeypatch.setattr(archives, "MAX_TABLE_SHARE", 1)
     with pytest.raises(store.StoreError, match=r"its experiment has 0\.0 GB; set --most 0\.1"):
         archives.import_(tmp_path / "archive.zip", max_bytes=tables - 1)
     archives.import_(tmp_path / "archive.zip", max_bytes=2 * tables)
-    assert kept.contiguous() == 400
+    assert record.contiguous() == 400
 
 
 def test_a_long_footer_is_never_parsed(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,32 +296,32 @@ def test_a_long_footer_is_never_parsed(archive: Path, monkeypatch: pytest.Monkey
 
 
 def test_equal_files_give_equal_archives(tmp_path: Path) -> None:
-    kept, path = stored(range(4)), tmp_path / "archive.zip"
+    record, path = stored(range(4)), tmp_path / "archive.zip"
     for tag in "abcdefg":
-        store.label(kept, tag)
+        store.label(record, tag)
     written: list[bytes] = []
     for _ in range(2):
         (tmp_path / "notes").write_text("the same")
-        archives.export(path, [kept], {"code/notes": tmp_path / "notes"})
+        archives.export(path, [record], {"code/notes": tmp_path / "notes"})
         written.append(path.read_bytes())
-        shutil.copytree(kept.folder, tmp_path / "copy")
-        shutil.rmtree(kept.folder)
-        shutil.move(tmp_path / "copy", kept.folder)
+        shutil.copytree(record.folder, tmp_path / "copy")
+        shutil.rmtree(record.folder)
+        shutil.move(tmp_path / "copy", record.folder)
         (tmp_path / "notes").unlink()
     assert written[0] == written[1]
     with zipfile.ZipFile(path) as opened:
         assert opened.namelist() == sorted(opened.namelist())
 
 
-def test_a_disk_that_is_full_leaves_the_last_archive(tmp_path: Path) -> None:
-    kept, path = stored(range(4)), tmp_path / "archive.zip"
-    archives.export(path, [kept])
+def test_a_full_disk_keeps_the_last_archive(tmp_path: Path) -> None:
+    record, path = stored(range(4)), tmp_path / "archive.zip"
+    archives.export(path, [record])
     before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
     for size in (0, 100, len(before) // 2, len(before) - 1):
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
         try:
             with pytest.raises(OSError, match=r"archive\.zip") as raised:
-                archives.export(path, [kept])
+                archives.export(path, [record])
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert (raised.value.errno, raised.value.filename) == (errno.EFBIG, str(path))
@@ -337,7 +329,7 @@ def test_a_disk_that_is_full_leaves_the_last_archive(tmp_path: Path) -> None:
         assert not [*tmp_path.glob(".*.tmp")]
 
 
-def test_damage_in_a_file_that_is_not_imported_is_found(archive: Path) -> None:
+def test_damage_in_other_files_is_noticed(archive: Path) -> None:
     with zipfile.ZipFile(archive, "a") as opened:
         opened.writestr("studies/mine/figures/losses.png", b"drawn pixels " * 10)
     archive.write_bytes(archive.read_bytes().replace(b"pixels", b"pixexs", 1))
@@ -346,7 +338,7 @@ def test_damage_in_a_file_that_is_not_imported_is_found(archive: Path) -> None:
     assert store.all_experiments() == []
 
 
-def test_code_that_nobody_can_agree_to_is_a_failure(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unconfirmed_code_is_a_failure(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with zipfile.ZipFile(archive, "a") as opened:
         opened.writestr("code/mine/study.yaml", b"title: Mine")
     stdin = io.StringIO("y\n")
@@ -365,29 +357,29 @@ def add_claims(archive: Path, content: bytes) -> None:
         opened.writestr("studies/pomrl2023/claims.csv", content)
 
 
-def test_verdicts_of_the_sender_are_compared_once_nothing_is_new(archive: Path, empty_outputs: Path) -> None:
-    judged(archive.parent / "sender", {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
+def test_verdicts_of_the_sender_are_compared(archive: Path, empty_outputs: Path) -> None:
+    write_judgements(archive.parent / "sender", {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
     add_claims(archive, (archive.parent / "sender" / "claims.csv").read_bytes())
     hint = f"to compare verdicts: pomrl reproduce pomrl2023, then pomrl import {archive}\n"
     assert call(import_, str(archive))[2].endswith(hint)
     assert call(import_, str(archive))[2].endswith(hint)  # nothing is judged here yet
-    judged(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS, "Q1.2": HOLDS}})
+    write_judgements(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS, "Q1.2": HOLDS}})
     status, out, _ = call(import_, str(archive))
     assert (status, out.splitlines()[0]) == (0, "Q1.2 under printed: holds, received: does not hold")
     assert "pomrl2023: Of 2 verdicts and 6 numbers, 1 verdicts" in out
 
 
 @pytest.mark.parametrize("claims", [b"\xff", b"a,b\n1,2,3\n", b"variant,claim\nx,y,z\n", b'a\n"' + b"x" * 200_000])
-def test_verdicts_that_cannot_be_read_are_one_line(claims: bytes, archive: Path, empty_outputs: Path) -> None:
+def test_unreadable_verdicts_are_one_line(claims: bytes, archive: Path, empty_outputs: Path) -> None:
     add_claims(archive, claims)
-    judged(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS}})
+    write_judgements(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS}})
     assert call(import_, str(archive))[0] == 0
     status, _, err = call(import_, str(archive))
     assert (status, err.count("\n")) == (1, 2)
     assert "studies/pomrl2023/claims.csv: damaged, or written by another version" in err
 
 
-def test_what_is_no_archive_or_too_large_is_refused(archive: Path, tmp_path: Path) -> None:
+def test_bad_or_large_archives_are_refused(archive: Path, tmp_path: Path) -> None:
     with pytest.raises(store.StoreError, match="--most"):
         archives.import_(archive, max_bytes=100)
     (tmp_path / "text.zip").write_text("no zip")
@@ -397,29 +389,31 @@ def test_what_is_no_archive_or_too_large_is_refused(archive: Path, tmp_path: Pat
         archives.import_(tmp_path / "missing.zip")
 
 
-def test_false_numbers_are_found_when_they_are_recomputed(archive: Path) -> None:
+def test_recomputation_notices_false_numbers(archive: Path) -> None:
     archives.import_(archive)
-    kept = store.lookup(experiment())
-    assert is_recomputed(kept, kept.blocks()[0], experiment())
+    record = store.lookup(experiment())
+    assert is_recomputed(record, record.blocks()[0], experiment())
     false = table(range(4)).assign(planning_loss=0.0)
-    content = block_files.encode(false, kept.signature, range(4))
-    (kept.folder / StoredBlock.from_content(range(4), content).name).write_bytes(content)
-    assert not all(is_recomputed(kept, block, experiment()) for block in kept.files())
+    content = block_files.encode(false, record.signature, range(4))
+    (record.folder / StoredBlock.from_content(range(4), content).name).write_bytes(content)
+    assert not all(is_recomputed(record, block, experiment()) for block in record.files())
 
 
 def poisoned(contents: Contents, settings: dict[str, object], provenance: dict[str, str]) -> None:
     """Let the description say other settings, and let its folder and block have the signature of these."""
     name = next(name for name in contents if name.endswith("experiment.json"))
-    said = json.loads(contents.pop(name))
-    del said["check"]
-    said["settings"] |= settings
-    said["provenance"] |= provenance
-    signature = manifests.compute_signature(said["settings"], schema=said["schema"], code=said["code"])
+    description = json.loads(contents.pop(name))
+    del description["check"]
+    description["settings"] |= settings
+    description["provenance"] |= provenance
+    signature = manifests.compute_signature(
+        description["settings"], schema=description["schema"], code=description["code"]
+    )
     block = block_in(contents)
     table = pq.read_table(pa.BufferReader(contents.pop(block)))
     owner = {**table.schema.metadata, b"pomrl.signature": signature.encode()}
     pq.write_table(table.replace_schema_metadata(owner), buffer := io.BytesIO(), compression="zstd")
-    contents[f"runs/{signature}/experiment.json"] = json_with_checksum(said)
+    contents[f"runs/{signature}/experiment.json"] = json_with_checksum(description)
     contents[f"runs/{signature}/{StoredBlock.from_content(range(4), buffer.getvalue()).name}"] = buffer.getvalue()
 
 
@@ -428,9 +422,9 @@ def test_import_loads_no_class_of_strangers(archive: Path, tmp_path: Path, monke
     monkeypatch.syspath_prepend(tmp_path)
     forged(archive, lambda contents: poisoned(contents, {"estimator": {"_target_": "stranger.Stranger"}}, {}))
     assert call(import_, str(archive))[0] == 0
-    (kept,) = store.all_experiments()
+    (record,) = store.all_experiments()
     with pytest.raises(ConfigError, match="must be recomputed with its study"):
-        from_settings(kept)
+        from_settings(record)
     assert "stranger" not in sys.modules
 
 
@@ -459,7 +453,7 @@ GRID = "pomrl.science.gamma_schedules.Grid"
         ({}, {"start": "9999-12-31T23:00:00-14:00"}),
     ],
 )
-def test_settings_of_no_experiment_are_one_line_for_every_command(
+def test_bad_settings_are_one_line_per_command(
     settings: dict[str, object], provenance: dict[str, str], archive: Path
 ) -> None:
     forged(archive, lambda contents: poisoned(contents, settings, provenance))
@@ -468,8 +462,8 @@ def test_settings_of_no_experiment_are_one_line_for_every_command(
     with zipfile.ZipFile(archive) as opened:
         opened.extractall(store.root().parent)  # as by hand
     (name,) = (folder.name for folder in store.root().iterdir())
-    for command, words in (("table", ()), ("view", ("--once",))):
-        status, _, err = call(command, *words)
+    for command, arguments in (("table", ()), ("view", ("--once",))):
+        status, _, err = call(command, *arguments)
         assert (status, err.count(name)) == (1, 1)
     assert call(runs, "--since", "2020-01-01")[2].count(name) <= 1
     assert call(runs, "--verify")[0] == 1
@@ -479,17 +473,17 @@ def test_settings_of_no_experiment_are_one_line_for_every_command(
     ("kind", "content"),
     [("note-", b"caf\xe9"), ("looks-", b"[1]"), ("looks-", b'{"estimator": 3}'), ("looks-", b"[" * 10**5)],
 )
-def test_an_unreadable_label_is_refused_and_takes_no_other_away(kind: str, content: bytes, archive: Path) -> None:
+def test_an_unreadable_label_removes_no_other(kind: str, content: bytes, archive: Path) -> None:
     name = f"{kind}{hashlib.sha256(content).hexdigest()[:16]}"
     forged(archive, lambda contents: contents.update({f"{block_in(contents).rpartition('/')[0]}/{name}": content}))
     status, _, err = call(import_, str(archive))
     assert (status, err.count("\n"), err.count(name)) == (1, 1, 1)
     with zipfile.ZipFile(archive) as opened:
         opened.extractall(store.root().parent)  # as by hand
-    for command, words in (
+    for command, arguments in (
         ("view", ("--once",)),
         (runs, ("--prune",)),
         (runs, ("--format", "csv")),
     ):
-        assert call(command, *words)[0] == 0
+        assert call(command, *arguments)[0] == 0
     assert name in call(runs, "--verify")[1]
