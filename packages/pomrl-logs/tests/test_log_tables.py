@@ -79,16 +79,16 @@ FILES: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.mark.parametrize("form", FILES)
-def test_each_form_of_a_table_is_the_same_log(form: str, tmp_path: Path):
+def test_each_form_of_table_is_equal(form: str, tmp_path: Path):
     log = read_log(FILES[form](tmp_path), ColumnRoles())
     assert (log.tasks, log.states, log.actions) == (("t", "u"), STATES, ACTIONS)
     assert log.reward.tolist() == [1.5, -2.0, 0.0]
     assert np.argwhere(log.counts).tolist() == [[0, 0, 0, 1], [0, 1, 1, 2], [1, 2, 0, 0]]
-    said = {finding.name for finding in log.findings}
-    assert said == {"blanks": {"names"}, "decimal commas": {"decimals"}}.get(form, set())
+    findings = {finding.name for finding in log.findings}
+    assert findings == {"blanks": {"names"}, "decimal commas": {"decimals"}}.get(form, set())
 
 
-def test_names_of_a_frame_are_what_they_are():
+def test_names_of_frames_are_kept():
     rows = [(2**53, "1", None, 0.0, 2**53 + 1), (2**53 + 1, 1, None, 0.0, 2**53)]
     frame = pd.DataFrame(rows, columns=HEAD.split(","), dtype=object).assign(action="NA")
     log = read_log(frame.rename(columns={"task": "state", "state": "task"}), ColumnRoles())
@@ -97,14 +97,14 @@ def test_names_of_a_frame_are_what_they_are():
     assert log.actions == ("NA",)
 
 
-def test_names_of_whole_numbers_in_a_file_have_no_point(tmp_path: Path):
+def test_whole_numbers_have_no_point(tmp_path: Path):
     frame = pd.DataFrame({"task": 1, "state": [10, 9], "action": 0, "reward": 0.0, "next_state": [9.0, 10.0]})
     frame.to_parquet(tmp_path / "log.parquet")
     log = read_log(tmp_path / "log.parquet", ColumnRoles())
     assert (log.tasks, log.states) == (("1",), ("9", "10"))
 
 
-def test_two_files_of_other_kinds_have_the_same_names(tmp_path: Path):
+def test_different_files_have_equal_names(tmp_path: Path):
     frame = pd.DataFrame({"task": [1, 2], "state": [10, 9], "action": 0, "reward": 0.0, "next_state": [9, 10]})
     frame.to_parquet(tmp_path / "old.parquet")
     frame.assign(task=["1", "x"]).to_csv(tmp_path / "new.csv", index=False)
@@ -112,14 +112,14 @@ def test_two_files_of_other_kinds_have_the_same_names(tmp_path: Path):
     assert (old.tasks, new.tasks, old.states) == (("1", "2"), ("1", "x"), new.states)
 
 
-def test_a_log_with_many_states_is_planned_without_a_dense_array():
+def test_many_states_need_no_dense_array():
     """A ring of 60,000 states: an array of all transitions would take 57 GB."""
     S = 60_000
     state = np.arange(S)
     frame = pd.DataFrame({"task": 0, "state": state, "action": "go", "reward": 0.0, "next_state": (state + 1) % S})
     frame.loc[S - 1, "reward"] = 1.0
-    further = frame.iloc[:2].assign(action="wait", reward=1e-6, next_state=[0, 1])
-    log = read_log(pd.concat([frame, further]), ColumnRoles())
+    waiting = frame.iloc[:2].assign(action="wait", reward=1e-6, next_state=[0, 1])
+    log = read_log(pd.concat([frame, waiting]), ColumnRoles())
     plan = log.model().plan([0.9])
     last = 1.0 + 0.9 * plan.values[0, 0]
     np.testing.assert_allclose(plan.values[0, [S - 1, S - 3]], [last, 0.9**2 * last], rtol=1e-12)
@@ -140,7 +140,7 @@ def test_missing_says_which_names_are_missing(tmp_path: Path):
         read_log(write(tmp_path / "log.csv", HEAD, "t,1,,0,1"), ColumnRoles())
 
 
-def test_episodes_end_at_missing_values_and_stay_one_episode():
+def test_missing_values_end_no_episode_numbers():
     frame = pd.DataFrame({"state": ["a", "b", "NA", "c", "d", "e"], "action": "go", "reward": 1.0, "visit": 1})
     log = read_log(frame, ColumnRoles(episode="visit"), missing=["NA"])
     assert [(state, following) for _, state, _, following in transitions(log)] == [("a", "b"), ("c", "d"), ("d", "e")]
@@ -150,7 +150,7 @@ def test_episodes_end_at_missing_values_and_stay_one_episode():
     assert [(state, following) for _, state, _, following in transitions(log)] == [("c", "d")]
 
 
-def test_all_faults_of_a_table_come_at_once(tmp_path: Path):
+def test_all_faults_come_at_once(tmp_path: Path):
     rows = ["t,,x,1,b,no", "t,b,x,low,a,maybe", *["t,b,x,,a,no"] * 9]
     path = write(tmp_path / "log.csv", HEAD + ",done", *rows)
     with pytest.raises(ValueError, match="line 2") as raised:
@@ -164,7 +164,7 @@ def test_all_faults_of_a_table_come_at_once(tmp_path: Path):
     ]
 
 
-def rewards_of(path: Path, *texts: str, separator: str = ";", accept: tuple[str, ...] = ()) -> list[float]:
+def read_rewards(path: Path, *texts: str, separator: str = ";", accept: tuple[str, ...] = ()) -> list[float]:
     lines = [f'a{separator}x{separator}"{text}"{separator}a' for text in texts]
     file = write(path / "log.csv", separator.join(["state", "action", "reward", "next_state"]), *lines)
     return read_log(file, ColumnRoles(), accept=["chain", *accept]).reward.tolist()
@@ -182,23 +182,21 @@ def rewards_of(path: Path, *texts: str, separator: str = ";", accept: tuple[str,
     ],
 )
 @pytest.mark.parametrize("separator", [";", ","])
-def test_numbers_are_read_by_the_form_of_their_column(
-    texts: list[str], values: list[float], separator: str, tmp_path: Path
-):
-    assert rewards_of(tmp_path, *texts, separator=separator) == values
+def test_numbers_follow_the_form_of_columns(texts: list[str], values: list[float], separator: str, tmp_path: Path):
+    assert read_rewards(tmp_path, *texts, separator=separator) == values
 
 
 @pytest.mark.parametrize(("mark", "separators"), [(".", ";"), (",", ";,")])
 def test_one_thousand_or_one_is_asked(mark: str, separators: str, tmp_path: Path):
     for separator in separators:
         with pytest.raises(ValueError, match=r"'reward' may be read in two ways, such as 1.000 beside 250; write 1000"):
-            rewards_of(tmp_path, f"1{mark}000", "250", separator=separator)
-        accepted = rewards_of(tmp_path, f"1{mark}000", "250", separator=separator, accept=("decimals",))
+            read_rewards(tmp_path, f"1{mark}000", "250", separator=separator)
+        accepted = read_rewards(tmp_path, f"1{mark}000", "250", separator=separator, accept=("decimals",))
         assert accepted == [1.0, 250.0]
-    assert rewards_of(tmp_path, "1.000", "250", separator=",") == [1.0, 250.0]
+    assert read_rewards(tmp_path, "1.000", "250", separator=",") == [1.0, 250.0]
 
 
-def test_whole_numbers_with_and_without_a_point_are_one_name(tmp_path: Path):
+def test_whole_numbers_with_points_are_equal(tmp_path: Path):
     old = write(tmp_path / "old.csv", HEAD, "3,1,x,0,2", "3,2,x,0,1")
     new = write(tmp_path / "new.csv", HEAD, "3.0,1.0,x,0,2.0", "3.0,2.0,x,0,4.0")
     log = read_log([old, new], ColumnRoles(), ends=["4.0"])
@@ -215,7 +213,7 @@ def dated(path: Path, *days: str, **options: Any) -> list[str]:
     return [*first, str(transitions(log)[-1][-1])]
 
 
-def test_days_stand_first_where_one_is_after_the_12th(tmp_path: Path):
+def test_days_come_first_after_the_12th(tmp_path: Path):
     assert dated(tmp_path, "02/03/2025", "13/01/2025", "01/04/2025") == ["s1", "s0", "s2"]
     assert dated(tmp_path, "02/03/2025", "01/13/2025", "01/14/2025") == ["s1", "s2", "s0"]
     assert dated(tmp_path, "02.03.2025 10:00", "03.01.2025 11:30", "03.01.2025 09:00") == ["s2", "s1", "s0"]
@@ -230,7 +228,7 @@ def test_days_stand_first_where_one_is_after_the_12th(tmp_path: Path):
     assert dated(tmp_path, "2 Mar 2025", "3 Jan 2025", dates="%d %b %Y") == ["s1", "s0"]
 
 
-def test_one_decision_a_row_needs_no_next_states():
+def test_single_decisions_need_no_next_states():
     frame = pd.DataFrame({"state": ["u", "v"] * 9, "action": [0, 1, 1] * 6, "reward": 1.0, "done": "yes"})
     log = read_log(frame, ColumnRoles(terminated="done"))
     assert log.states == ("u", "v", END)
@@ -256,7 +254,7 @@ def chain() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["task", "visit", "t", "state", "action", "reward"])
 
 
-def test_next_states_are_those_of_the_next_rows():
+def test_next_states_come_from_next_rows():
     frame = chain().assign(done=[0, 0, 1, 0, 0, 0, 0])
     log = read_log(frame.sample(frac=1.0, random_state=1), ColumnRoles(episode="visit", time="t", terminated="done"))
     assert log.states == ("s0", "s1", "s2", "s3", END)
@@ -266,12 +264,12 @@ def test_next_states_are_those_of_the_next_rows():
     assert any("last rows of episodes left out, because they have no next state: 1 (row" in line for line in log.audit)
 
 
-def test_a_next_state_may_be_missing_where_the_episode_ended(tmp_path: Path):
+def test_ended_episodes_need_no_next_state(tmp_path: Path):
     frame = pd.DataFrame({"task": "t", "state": ["a", "b"] * 5, "action": "go", "reward": 1.0, "done": [0, 1] * 5})
     frame["next_state"] = ["b", None] * 5
     frame.to_csv(tmp_path / "log.csv", index=False)
-    for given in (frame, tmp_path / "log.csv"):
-        log = read_log(given, ColumnRoles(terminated="done"), accept=["repeats"])
+    for source in (frame, tmp_path / "log.csv"):
+        log = read_log(source, ColumnRoles(terminated="done"), accept=["repeats"])
         assert log.states == ("a", "b", END)
         assert log.counts.ravel().nonzero()[0].size == 2
     with pytest.raises(ValueError, match="of 'next_state' is missing; mark ends of episodes with --terminated COLUMN"):
@@ -281,7 +279,7 @@ def test_a_next_state_may_be_missing_where_the_episode_ended(tmp_path: Path):
     assert len(cut.cell) == 5
 
 
-def test_a_state_of_the_name_of_the_end_goes_on():
+def test_states_named_end_go_on():
     def value(end: str) -> dict[object, float]:
         states, following = ["start", "mid", end, "mid"] * 30, ["mid", end, "mid", "mid"] * 30
         frame = pd.DataFrame({"task": "t", "state": states, "action": ["go", "go", "back", "stop"] * 30})
@@ -293,7 +291,7 @@ def test_a_state_of_the_name_of_the_end_goes_on():
     assert value("end")["mid"] == pytest.approx(1.0, abs=0.01)  # stop, which pays 1
 
 
-def test_without_a_column_of_tasks_all_rows_are_of_one():
+def test_without_tasks_all_rows_are_one():
     log = read_log(chain().drop(columns="task").assign(next_state="s0"), ColumnRoles(), accept=["chain", "breaks"])
     assert log.tasks == ("all",)
     assert "no column 'task', so all rows belong to one task" in log.audit
@@ -310,7 +308,7 @@ def test_several_columns_are_one_name():
         read_log(frame.assign(age=range(7)).dropna(), ColumnRoles(state=["state", "age"], episode="visit"))
 
 
-def frame_of(**columns: Any) -> pd.DataFrame:
+def make_frame(**columns: Any) -> pd.DataFrame:
     return pd.DataFrame({"task": 0, "state": [0, 1], "action": 0, "reward": 1.0, "next_state": [1, 0]}).assign(
         **columns
     )
@@ -348,15 +346,15 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         r'line 2 must be an object such as {"state": 1, ...}, got \[1, 2\]',
     ),
     "a form of dates without codes": (
-        lambda _: pomrl_logs.from_log(frame_of(t=["1.2.2025", "2.2.2025"]), time="t", dates="dd.mm.yyyy"),
+        lambda _: pomrl_logs.from_log(make_frame(t=["1.2.2025", "2.2.2025"]), time="t", dates="dd.mm.yyyy"),
         "--dates must be a form such as %d/%m/%Y or %Y-%m-%d, got 'dd.mm.yyyy'",
     ),
     "a form of dates with other codes": (
-        lambda _: pomrl_logs.from_log(frame_of(), dates="%Q"),
+        lambda _: pomrl_logs.from_log(make_frame(), dates="%Q"),
         "--dates must be a form such as .*, got '%Q'",
     ),
     "counts in an order": (
-        lambda _: pomrl_logs.from_log(frame_of(n=2, t=[1, 2]), time="t", weight="n"),
+        lambda _: pomrl_logs.from_log(make_frame(n=2, t=[1, 2]), time="t", weight="n"),
         "--weight must stand without --episode and --time, as counts have no order",
     ),
     "two columns of a name": (
@@ -364,60 +362,63 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
         "2 columns 'state', of which one needs another name; available: ",
     ),
     "a name that is nearly right": (
-        lambda _: pomrl_logs.from_log(frame_of(), state="Stat"),
+        lambda _: pomrl_logs.from_log(make_frame(), state="Stat"),
         r"no column 'Stat' \(did you mean 'state'\?\); available: 'task', 'state', 'action',",
     ),
     "no next states": (
-        lambda _: pomrl_logs.from_log(frame_of().drop(columns="next_state")),
+        lambda _: pomrl_logs.from_log(make_frame().drop(columns="next_state")),
         "no column 'next_state'.*; add --next-state COLUMN, or the order of rows with --episode",
     ),
     "two rows at a time": (
-        lambda _: pomrl_logs.from_log(frame_of(t=1), time="t"),
+        lambda _: pomrl_logs.from_log(make_frame(t=1), time="t"),
         "the value 1 of 't' occurs in another row of its task; give the column of episodes with --episode",
     ),
     "a time that is none": (
-        lambda _: pomrl_logs.from_log(frame_of(t="early"), time="t"),
+        lambda _: pomrl_logs.from_log(make_frame(t="early"), time="t"),
         "'t' is neither a number nor a",
     ),
     "one time that is none": (
-        lambda _: pomrl_logs.from_log(frame_of(t=[1, "early"]), time="t"),
+        lambda _: pomrl_logs.from_log(make_frame(t=[1, "early"]), time="t"),
         "row 1: the value 'early' of 't' is neither a number nor a date",
     ),
     "times and dates": (
-        lambda _: pomrl_logs.from_log(frame_of(t=["2025-12-31", 1.5]), time="t"),
+        lambda _: pomrl_logs.from_log(make_frame(t=["2025-12-31", 1.5]), time="t"),
         "row 1: the value 1.5 of 't' is a number, but others are dates",
     ),
     "an episode for each row": (
-        lambda _: pomrl_logs.from_log(frame_of(e=[0, 1]).drop(columns="next_state"), episode="e"),
+        lambda _: pomrl_logs.from_log(make_frame(e=[0, 1]).drop(columns="next_state"), episode="e"),
         "no row has a next state; check --episode and --next-state",
     ),
     "an end that is no state": (
-        lambda _: pomrl_logs.from_log(frame_of(), ends=[7]),
+        lambda _: pomrl_logs.from_log(make_frame(), ends=[7]),
         "unknown state 7 in ends; available: 0, 1",
     ),
     "an end that is left": (
-        lambda _: pomrl_logs.from_log(frame_of(), ends=[1]),
+        lambda _: pomrl_logs.from_log(make_frame(), ends=[1]),
         "row 1: states in ends must not start a row, got 1",
     ),
     "bins of another column": (
-        lambda _: pomrl_logs.from_log(frame_of(), bins={"age": 3}),
+        lambda _: pomrl_logs.from_log(make_frame(), bins={"age": 3}),
         "unknown column 'age' in bins; available: 'state', 'action'",
     ),
     "one bin": (
-        lambda _: pomrl_logs.from_log(frame_of(), bins={"state": 1}),
+        lambda _: pomrl_logs.from_log(make_frame(), bins={"state": 1}),
         "the number of bins must be at least 2, got 1 for 'state'",
     ),
     "bins of texts": (
-        lambda _: pomrl_logs.from_log(frame_of(state="a"), bins={"state": 3}),
+        lambda _: pomrl_logs.from_log(make_frame(state="a"), bins={"state": 3}),
         "'state' must be a number for --bins",
     ),
     "bins of numbers and a text": (
-        lambda _: pomrl_logs.from_log(frame_of(state=[0, "a"]), bins={"state": 3}),
+        lambda _: pomrl_logs.from_log(make_frame(state=[0, "a"]), bins={"state": 3}),
         "row 1: the value 'a' of 'state' must be a number for --bins",
     ),
-    "a reward with a word": (lambda _: pomrl_logs.from_log(frame_of(reward="low")), "row 0: .* is not a finite number"),
+    "a reward with a word": (
+        lambda _: pomrl_logs.from_log(make_frame(reward="low")),
+        "row 0: .* is not a finite number",
+    ),
     "files that differ": (
-        lambda _: pomrl_logs.from_log([frame_of(), frame_of(more=1)]),
+        lambda _: pomrl_logs.from_log([make_frame(), make_frame(more=1)]),
         "the columns must equal the columns of the log; only one has 'more'",
     ),
     "no table": (lambda _: pomrl_logs.from_log([]), "a log must have at least one table, got none"),
@@ -425,14 +426,14 @@ BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_is_named_in_one_line(case: str, tmp_path: Path):
+def test_bad_tables_are_one_line(case: str, tmp_path: Path):
     call, line = BAD[case]
     with pytest.raises(ValueError, match=line) as raised:
         call(tmp_path)
     assert "\n" not in str(raised.value)
 
 
-def test_columns_may_be_read_in_any_order_of_rows(tmp_path: Path):
+def test_rows_may_have_any_order(tmp_path: Path):
     first = read_log(write(tmp_path / "a.csv", HEAD, *LINES), ColumnRoles())
     second = read_log(write(tmp_path / "b.csv", HEAD, *reversed(LINES)), ColumnRoles())
     assert isinstance(first, Log)
@@ -464,7 +465,7 @@ def test_comments_are_unquoted_lines_whatever_their_quotes(case: str, tmp_path: 
     assert [(state, following) for _, state, _, following in transitions(log)] == expected
 
 
-def test_a_line_of_two_quotes_has_too_few_fields(tmp_path: Path):
+def test_two_quotes_are_too_few_fields(tmp_path: Path):
     with pytest.raises(ValueError, match=r"log\.csv: line 3 must have 5 fields, like the header, got 1"):
         read_log(write(tmp_path / "log.csv", HEAD, LINES[0], '""', LINES[1]), ColumnRoles())
 
@@ -477,7 +478,7 @@ def test_missing_names_may_have_blanks_around(blank: str, tmp_path: Path):
 
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 @pytest.mark.parametrize("code", ["-1", -1])
-def test_missing_numbers_of_typed_files_are_names_like_others(suffix: str, code: Any, tmp_path: Path):
+def test_typed_missing_numbers_are_ordinary_names(suffix: str, code: Any, tmp_path: Path):
     frame = pd.DataFrame({"state": [0, 1, 1], "action": "a", "reward": 1.0, "next_state": [1, -1, 0]})
     path = tmp_path / f"log.{suffix}"
     frame.to_parquet(path) if suffix == "parquet" else frame.to_json(path, orient="records", lines=True)
@@ -485,13 +486,13 @@ def test_missing_numbers_of_typed_files_are_names_like_others(suffix: str, code:
     assert (log.states, len(log.cell)) == (("0", "1"), 2)
 
 
-def of_ages(state: Any, following: Any) -> pd.DataFrame:
+def age_frame(state: Any, following: Any) -> pd.DataFrame:
     return pd.DataFrame({"state": state, "action": "a", "reward": 1.0, "next_state": following})
 
 
 @pytest.mark.parametrize("code", [-1, "NA"])
 def test_missing_numbers_are_in_no_bin(code: Any):
-    frame = of_ages(range(20), [*range(1, 20), code])
+    frame = age_frame(range(20), [*range(1, 20), code])
     log = read_log(frame, ColumnRoles(), bins={"state": 4}, missing=[code])
     assert len(log.cell) == 19
     assert len(log.states) == 4
@@ -500,7 +501,7 @@ def test_missing_numbers_are_in_no_bin(code: Any):
 def test_bins_of_times_have_one_unit():
     days = pd.date_range("2025-01-01", periods=21)
     exact = days + pd.Timedelta(1, "ns")  # nanoseconds, although those of states may be microseconds
-    frame = of_ages(days[:-1].astype("datetime64[s]"), exact[1:])
+    frame = age_frame(days[:-1].astype("datetime64[s]"), exact[1:])
     log = read_log(frame, ColumnRoles(), bins={"state": 4}, accept=["breaks"])
     assert np.bincount(log.indices[1]).tolist() == [5, 5, 5, 5]
     assert np.bincount(log.indices[3]).tolist() == [4, 5, 5, 6]
@@ -508,11 +509,11 @@ def test_bins_of_times_have_one_unit():
 
 def test_bins_have_different_names():
     numbers = 12_345_678 + np.arange(21)
-    log = read_log(of_ages(numbers[:-1], numbers[1:]), ColumnRoles(), bins={"state": 4})
+    log = read_log(age_frame(numbers[:-1], numbers[1:]), ColumnRoles(), bins={"state": 4})
     assert len(set(log.states)) == 4
 
 
-def test_ends_of_combined_states_are_tuples_or_texts(tmp_path: Path):
+def test_combined_ends_are_tuples_or_texts(tmp_path: Path):
     frame = pd.DataFrame({"a": ["x", "y"], "b": [0, 1], "action": "go", "reward": 1.0, "a2": ["y", "z"], "b2": [1, 2]})
     frame.to_csv(tmp_path / "log.csv", index=False)
     roles = ColumnRoles(state=["a", "b"], next_state=["a2", "b2"])
@@ -529,8 +530,8 @@ def test_many_columns_form_a_state():
     assert log.states[:2] == ((0,) * 20, (1,) * 20)
 
 
-def test_columns_of_a_frame_are_named_by_their_text():
-    frame = of_ages([0, 1], [1, 0]).set_axis(range(4), axis=1)
+def test_columns_are_named_by_their_text():
+    frame = age_frame([0, 1], [1, 0]).set_axis(range(4), axis=1)
     names = {"state": "0", "action": "1", "reward": "2", "next_state": "3"}
     assert read_log(frame, ColumnRoles(**names)).states == (0, 1)
     levels = frame.set_axis(pd.MultiIndex.from_product([range(4), ["x"]]), axis=1)
