@@ -176,17 +176,21 @@ def units_to_decide(part: Part, lower: float, upper: float) -> float:
     return units * min(to_clear, to_be_narrow)
 
 
-def _no_difference(part: Part, lower: float, upper: float) -> bool:
-    for threshold in (end for end in part.thresholds if lower <= end <= upper):
-        if part.margin is not None and upper - lower < NARROW_SHARE * part.margin:
+def _no_difference(comparison: Part, lower: float, upper: float) -> bool:
+    for threshold in (end for end in comparison.thresholds if lower <= end <= upper):
+        if comparison.margin is not None and upper - lower < NARROW_SHARE * comparison.margin:
             return True
-        if part.margin is None and threshold - part.interest < lower and upper < threshold + part.interest:
+        if (
+            comparison.margin is None
+            and threshold - comparison.interest < lower
+            and upper < threshold + comparison.interest
+        ):
             return True
     return False
 
 
-def _why_undecided(judged: JudgedPart, where: str) -> str:
-    estimate, level = judged.part.estimate, judged.error / 2
+def _why_undecided(outcome: JudgedPart, where: str) -> str:
+    estimate, level = outcome.part.estimate, outcome.error / 2
     if not estimate.is_known:
         return "the estimate must be a finite number; a ratio needs a mean above 0"
     if not estimate.is_possible:
@@ -195,12 +199,16 @@ def _why_undecided(judged: JudgedPart, where: str) -> str:
         needed = estimate.units_needed(level)
         smallest = f"the smallest possible p is {estimate.smallest_p:.2g}, needed is {level:.2g}"
         return f"{estimate.sizes_text}: {smallest}; at least {needed} in each would be needed"
-    tail = f"; about {round_up(judged.needed):,} would probably tell" if judged.needed < MAX_SUGGESTED_UNITS else ""
+    tail = f"; about {round_up(outcome.needed):,} would probably tell" if outcome.needed < MAX_SUGGESTED_UNITS else ""
     return f"{where} is too wide to tell with {estimate.sizes_text}{tail}"
 
 
-def _of_interest(part: Part) -> str:
-    return number(part.interest) if part.margin is None else f"{NARROW_SHARE:g} of the margin {number(part.margin)}"
+def _of_interest(comparison: Part) -> str:
+    return (
+        number(comparison.interest)
+        if comparison.margin is None
+        else f"{NARROW_SHARE:g} of the margin {number(comparison.margin)}"
+    )
 
 
 def claimed_range(above: float, below: float) -> str:
