@@ -177,8 +177,8 @@ def average_regret(sweeps: StoredSweeps, kind: Kind | None = None) -> Drawing:
     data = pd.concat([points_of_panels(sweeps, PANELS, kind), *bounds], ignore_index=True)
     figure = panels.blank(TEXT_WIDTH, 5.2)
     upper, lower, below = panels.grid_of_panels(figure, 3, 3, heights=[0.8, 0.8, 1.4])
-    for first, *others in (lower, below):
-        for ax in others:
+    for first, *neighbours in (lower, below):
+        for ax in neighbours:
             ax.sharey(first)
             ax.tick_params(labelleft=False)
     _draw_against_T(upper, lower, data)
