@@ -93,7 +93,7 @@ def run(
     if config is None:
         experiment = _from_settings(settings, sources)
     else:
-        experiment = _one_of(_sweep_settings(config, settings, sources))
+        experiment = _single_experiment(_sweep_settings(config, settings, sources))
     _mark([experiment])
     _compute_experiments([experiment], report)
     return _with_attrs(store.load(experiment, experiment.request.runs), experiment, gamma)
@@ -112,10 +112,11 @@ def jobs(
     Raises:
         ConfigError: A setting is wrong.
     """
-    of_sweep = _sweep_settings(experiment, settings, _sources(config_dir))
-    _mark(setting.experiment for setting in of_sweep)
+    all_settings = _sweep_settings(experiment, settings, _sources(config_dir))
+    _mark(setting.experiment for setting in all_settings)
     return [
-        SweepJob(setting.varied, _flat(setting.experiment), store.signature(setting.experiment)) for setting in of_sweep
+        SweepJob(setting.varied, _flat(setting.experiment), store.signature(setting.experiment))
+        for setting in all_settings
     ]
 
 
@@ -178,7 +179,7 @@ def _from_config(config: Mapping[str, Any], sources: Sources) -> list[Setting]:
     return [Setting({}, parse(replace(composed, options=options)))]
 
 
-def _one_of(settings: Sequence[Setting]) -> Experiment:
+def _single_experiment(settings: Sequence[Setting]) -> Experiment:
     if len(settings) > 1:
         keys = ", ".join(settings[0].varied)
         raise ConfigError(f"config must be one experiment, got {len(settings)} ({keys}); use pomrl.sweep(config)")
@@ -194,9 +195,9 @@ def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | No
     if gamma is not None:
         table = table[np.isclose(table["gamma"], gamma, rtol=0, atol=1e-12)].reset_index(drop=True)
         if table.empty:
-            planned = ", ".join(f"{value:g}" for value in gammas[:MAX_LISTED_GAMMAS])
-            planned += ", ..." * (len(gammas) > MAX_LISTED_GAMMAS)
-            raise ConfigError(f"gamma must be one of the planned discount factors ({planned}), got {gamma}")
+            listed = ", ".join(f"{value:g}" for value in gammas[:MAX_LISTED_GAMMAS])
+            listed += ", ..." * (len(gammas) > MAX_LISTED_GAMMAS)
+            raise ConfigError(f"gamma must be one of the planned discount factors ({listed}), got {gamma}")
         gammas = [gamma]
     table.attrs = {"signature": store.signature(experiment), "settings": _flat(experiment), "gammas": gammas}
     return table
@@ -227,11 +228,11 @@ def sweep(
         ConfigError: A setting is wrong; nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
-    of_sweep = _sweep_settings(experiment, settings, _sources(config_dir))
-    experiments = [setting.experiment for setting in of_sweep]
+    all_settings = _sweep_settings(experiment, settings, _sources(config_dir))
+    experiments = [setting.experiment for setting in all_settings]
     _mark(experiments)
     _compute_experiments(experiments, report)
-    table = concatenate(load_sweep(of_sweep).tables)
+    table = concatenate(load_sweep(all_settings).tables)
     table.attrs = {"signatures": [*map(store.signature, experiments)], "settings": [*map(_flat, experiments)]}
     return table
 

@@ -175,8 +175,8 @@ class Composer(ConfigLoaderImpl):
         """Return whether a job has other keys of the node `hydra` than its sweep, or values from it."""
         with composing():
             parsed = {line: self._parse(line) for line in overrides}
-            of_files = [line for line, override in parsed.items() if not self._sets_a_value(override)]
-            job, sweep = self._load(*of_files), self._load(*(line for line in of_files if line in sweep_overrides))
+            file_lines = [line for line, override in parsed.items() if not self._sets_a_value(override)]
+            job, sweep = self._load(*file_lines), self._load(*(line for line in file_lines if line in sweep_overrides))
         nodes = {*job.hydra, *sweep.hydra} - {"mode", "sweeper"}
         has_keys = any(job.hydra.get(node) != sweep.hydra.get(node) for node in nodes)
         return has_keys or "${hydra" in f"{[override.value() for override in parsed.values()]}{job.values}"
@@ -402,8 +402,8 @@ def _no_sweep(sweep: str, paper_sweeps: Sequence[str]) -> str:
     folder = folder_of(study)
     if study and not folder.is_dir():
         return f"experiment={sweep}: unknown study {study}; it is neither shipped nor a folder"
-    if others := [] if study else [other.name for other in known_studies() if name in sweep_names(other)]:
-        meant = " or ".join(f"experiment={other}/{name}" for other in others)
+    if matching := [] if study else [other.name for other in known_studies() if name in sweep_names(other)]:
+        meant = " or ".join(f"experiment={other}/{name}" for other in matching)
         return f"experiment={sweep}: the paper has no such sweep (did you mean {meant}?)"
     sweeps = sweep_names(folder) if study else paper_sweeps
     return unknown_key(f"experiment={sweep}", name, sweeps, "unknown sweep")

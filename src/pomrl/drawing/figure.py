@@ -145,8 +145,10 @@ def figures_of(study: Study) -> list[Figure]:
                     f"{study.argument}: figure {figure.name} must have a docstring with its title and caption"
                 )
             if figure.name in figures:
-                place = module.__name__
-                raise ConfigError(f"{study.argument}: two figures are named {figure.name}; rename the one in {place}")
+                module_name = module.__name__
+                raise ConfigError(
+                    f"{study.argument}: two figures are named {figure.name}; rename the one in {module_name}"
+                )
             study.check_sweeps(figure.sweeps, f"figure {figure.name}")
             figures[figure.name] = figure
     vars(study)["figures"] = sorted(figures.values(), key=_sort_key)

@@ -127,18 +127,23 @@ class WorkEstimate:
 def estimate(jobs: Sequence[PlannedExperiment]) -> WorkEstimate:
     """Estimate the work; shared runs count once."""
     unfinished = [job for job in find_unfinished(jobs) if job.missing]
-    parts = divide(unfinished)
-    seconds = sum((part.seconds for part in parts), 0.0)
+    block_parts = divide(unfinished)
+    seconds = sum((block_part.seconds for block_part in block_parts), 0.0)
     execution = jobs[0].experiment.execution if jobs else Local()
     max_workers = execution.at_once(inf)
-    workers = max(1, min(execution.at_once(sum(part.max_seconds for part in parts)), len(parts)))
+    workers = max(
+        1, min(execution.at_once(sum(block_part.max_seconds for block_part in block_parts)), len(block_parts))
+    )
     return WorkEstimate(len(jobs), sum(job.runs_missing for job in unfinished), seconds, workers, max_workers)
 
 
 def estimate_new(examples: Sequence[Experiment], count: int) -> WorkEstimate:
     """Estimate the work of `count` experiments like these, if none is stored."""
     blocks = [store.divide_into_blocks(example.request.runs) for example in examples]
-    jobs = [PlannedExperiment(one, store.lookup(one), runs, []) for one, runs in zip(examples, blocks, strict=True)]
+    jobs = [
+        PlannedExperiment(new_experiment, store.lookup(new_experiment), runs, [])
+        for new_experiment, runs in zip(examples, blocks, strict=True)
+    ]
     work, times, execution = estimate(jobs), count / len(examples), examples[0].execution
     runs, seconds = round(times * work.runs), times * work.seconds
     workers = min(execution.at_once(seconds), count)
@@ -193,11 +198,23 @@ def foreign_components(problem: Problem, method: Method) -> list[Any]:
     return [component for component in components(problem, method).values() if not is_ours(type(component).__module__)]
 
 
-def estimate_parts(parts: Sequence[BlockPart]) -> list[BlockPart]:
+def estimate_parts(block_parts: Sequence[BlockPart]) -> list[BlockPart]:
     """Return the parts with their estimated seconds; user-defined components are not measured."""
-    seconds = seconds_per_operation([(part.problem, [*part.methods.values()]) for part in parts if not part.is_foreign])
-    operations = (count_operations(part.problem, [*part.methods.values()]) * len(part.runs) for part in parts)
-    return [replace(part, seconds=seconds * number) for part, number in zip(parts, operations, strict=True)]
+    seconds = seconds_per_operation(
+        [
+            (block_part.problem, [*block_part.methods.values()])
+            for block_part in block_parts
+            if not block_part.is_foreign
+        ]
+    )
+    operations = (
+        count_operations(block_part.problem, [*block_part.methods.values()]) * len(block_part.runs)
+        for block_part in block_parts
+    )
+    return [
+        replace(block_part, seconds=seconds * number)
+        for block_part, number in zip(block_parts, operations, strict=True)
+    ]
 
 
 def divide(jobs: Sequence[PlannedExperiment]) -> list[BlockPart]:
