@@ -160,19 +160,19 @@ def judge_part(part: Part, error: float) -> JudgedPart:
     return JudgedPart(part, error, lower, upper, verdict)
 
 
-def units_to_decide(part: Part, lower: float, upper: float) -> float:
+def units_to_decide(comparison: Part, lower: float, upper: float) -> float:
     """Return the number of units for a probable decision; widths fall as 1 / sqrt(units)."""
-    value, units = part.estimate.value, part.estimate.units
-    if part.estimate.is_discrete or not isfinite(upper - lower):
+    value, units = comparison.estimate.value, comparison.estimate.units
+    if comparison.estimate.is_discrete or not isfinite(upper - lower):
         return inf
-    nearest = min(part.thresholds, key=lambda end: abs(end - value))
+    nearest = min(comparison.thresholds, key=lambda end: abs(end - value))
     gap, width = abs(nearest - value), upper - value if nearest > value else value - lower
     wider = max(upper - value, value - lower)
     to_clear = (width / max(gap, MIN_GAP)) ** 2
-    if part.margin is not None:
-        to_be_narrow = ((upper - lower) / (NARROW_SHARE * part.margin)) ** 2
+    if comparison.margin is not None:
+        to_be_narrow = ((upper - lower) / (NARROW_SHARE * comparison.margin)) ** 2
     else:
-        to_be_narrow = (wider / max(part.interest - gap, MIN_GAP)) ** 2
+        to_be_narrow = (wider / max(comparison.interest - gap, MIN_GAP)) ** 2
     return units * min(to_clear, to_be_narrow)
 
 
@@ -233,17 +233,17 @@ def round_up(units: float) -> int:
     return int(np.ceil(units / unit)) * unit
 
 
-def combine(judged: Sequence[JudgedPart]) -> tuple[Verdict, JudgedPart]:
+def combine(outcomes: Sequence[JudgedPart]) -> tuple[Verdict, JudgedPart]:
     """Return the verdict on a claim of several parts, and its decisive part.
 
     That is the most clearly refuted or the least clearly supported one.
     """
-    counted = [part for part in judged if not part.part.is_beside]
-    verdict = combine_verdicts([part.verdict for part in counted])
-    candidates = [part for part in counted if part.verdict is verdict]
+    counted = [outcome for outcome in outcomes if not outcome.part.is_beside]
+    verdict = combine_verdicts([outcome.verdict for outcome in counted])
+    candidates = [outcome for outcome in counted if outcome.verdict is verdict]
     if verdict is Verdict.DOES_NOT_HOLD:
-        return verdict, min(candidates, key=lambda judged: judged.part.p_refute)
-    return verdict, max(candidates, key=lambda judged: judged.part.p_hold)
+        return verdict, min(candidates, key=lambda outcome: outcome.part.p_refute)
+    return verdict, max(candidates, key=lambda outcome: outcome.part.p_hold)
 
 
 def combine_verdicts(verdicts: Sequence[Verdict | None]) -> Verdict:
