@@ -37,8 +37,8 @@ import pandas as pd
 from pomrl.configuration.study import find
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.files import Sidecar, save
-from tests.support.synthetic import AXES, of_table
-sweeps = {"task_similarity": of_table(pd.read_parquet(sys.argv[1]), [*AXES["task_similarity"]], 100)}
+from tests.support.synthetic import AXES, table_sweep
+sweeps = {"task_similarity": table_sweep(pd.read_parquet(sys.argv[1]), [*AXES["task_similarity"]], 100)}
 (figure,) = (figure for figure in figures_of(find("pomrl2023")) if figure.name == "pomrl_vs_adapomrl")
 save(figure.draw(sweeps), pathlib.Path(sys.argv[2]), "once", Sidecar("once"))
 """

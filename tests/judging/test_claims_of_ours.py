@@ -26,7 +26,7 @@ ROWS_MOVE = dict.fromkeys(("inventory", "queue", "forest", "frozen_lake_8x8"), 0
 
 class TestFamilies:
     def judge(self, id: str, grows: tuple[str, ...] = (), **added: Mapping[str, float]) -> Verdict:
-        """Judge a claim; `more` is what is added, by family, to the loss at gamma_eval of an estimator or schedule."""
+        """Judge a claim; `added` is what is added, by family, to the loss at gamma_eval of an estimator or schedule."""
 
         def mean(family: str, _: float, name: str = "mse_optimal") -> np.ndarray:
             curve = np.tile([1.3, 1.2, 1.1, 1.0 + added.get(name, {}).get(family, 0.0)], (15, 1))
