@@ -108,7 +108,7 @@ class TestClaims:
         assert {topic for topic, verdict in verdicts.items() if verdict is Verdict.DOES_NOT_HOLD} == refuted
         assert {verdict for topic, verdict in verdicts.items() if topic not in refuted} <= {Verdict.HOLDS}
 
-    @pytest.mark.parametrize("view", ["view γ = 0.99", "view the best γ"])
+    @pytest.mark.parametrize("view", ["at γ = 0.99", "at the best γ"])
     def test_a_view_beside_has_no_weight(self, view, in_world):
         worlds = {
             "at γ = 0.99": with_loss(["samples_and_tasks"], "without_meta", -1, 0.6),
