@@ -119,7 +119,7 @@ def empty_outputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Iterator[Path]:
+def cwd(tmp_path: Path) -> Iterator[Path]:
     """Work in an empty folder, in which a folder `mine` is a study that nobody has imported yet."""
     with inside(tmp_path, "mine"):
         yield tmp_path

@@ -75,13 +75,13 @@ def experiments_with(component: Any) -> list[tuple[Problem, Method]]:
             if component.needs_candidates:
                 problem = small_problem(TwoModels(), None)
                 return [(problem, own), (replace(problem, **UNEQUAL), own)]
-            return [(each, own) for each in (problem, small_problem(sigma=0.0), replace(problem, **UNEQUAL))]
+            return [(candidate, own) for candidate in (problem, small_problem(sigma=0.0), replace(problem, **UNEQUAL))]
         case Agent():
             own = replace(method, agent=component)
             online = {"data": Trajectories(length=3, behaviour="epsilon_greedy")}
             changes = {}, UNEQUAL, online, {"reward_model": "own", "reward_noise": 0.1}
             fixed = replace(own, gamma_schedule=Fixed(gamma=0.5))
-            return [*((replace(problem, **each), own) for each in changes), (problem, fixed)]
+            return [*((replace(problem, **candidate), own) for candidate in changes), (problem, fixed)]
         case Data():
             problem = replace(problem, data=component)
             repeated = [] if component.is_adaptive else [(replace(problem, trials=2), method)]
@@ -89,7 +89,7 @@ def experiments_with(component: Any) -> list[tuple[Problem, Method]]:
         case MetaBatch():
             own = Trajectories(length=3), Generative()
             data = own if getattr(component, "length", None) is None else own[:1]
-            return [(replace(problem, data=each, meta_batch=component, trials=2), method) for each in data]
+            return [(replace(problem, data=candidate, meta_batch=component, trials=2), method) for candidate in data]
         case GammaSchedule():
             gamma_eval = first_accepted((0.9, 0.99, 0.999, 0.9999), component.check)
             own = replace(method, gamma_schedule=component.computed_schedule())

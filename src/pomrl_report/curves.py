@@ -175,7 +175,7 @@ def _curve(grid: _Member, schedules: Sequence[_Member], fixed: str) -> dict[str,
         "mean": _in_units(mean),
         "half": _in_units(half_width(loss)) if runs > 1 else None,
         "best": best_index(mean).tolist(),
-        "choices": {name: _round(chosen) for name, chosen in choices.items()},
+        "choices": {name: _round(choice) for name, choice in choices.items()},
     }
 
 

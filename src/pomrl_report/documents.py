@@ -117,13 +117,13 @@ def look_up(study: Study, judgements: Judgements) -> dict[str, str]:
 def study_results(study: Study, judgements: Judgements) -> lookups.Results:
     """Return a study's judgements, and published ones of other studies."""
 
-    def read(name: str) -> tuple[Study, Judgements]:
+    def find_results(name: str) -> tuple[Study, Judgements]:
         if name == study.name:
             return study, judgements
         other = find(name)
         return other, read_published(other)
 
-    return lookups.Results(study, read)
+    return lookups.Results(study, find_results)
 
 
 def write(study: Study, name: str, content: str) -> None:

@@ -133,8 +133,8 @@ def typographic(text: str) -> str:
     return text
 
 
-def _check_equal(runs: set[int], more: set[int]) -> None:
-    runs |= more
+def _check_equal(runs: set[int], new_runs: set[int]) -> None:
+    runs |= new_runs
     if len(runs) > 1:
         numbers = " and ".join(f"{number:,}" for number in sorted(runs))
         raise ValueError(f"the numbers of a sentence must have equal numbers of runs, got {numbers}")
@@ -154,8 +154,8 @@ def _sentence_span(text: str, position: int) -> tuple[int, int]:
 
 def _functions(results: Results) -> dict[str, Callable[..., str]]:
     checks = {name: partial(check, results, demanded) for name, demanded in CHECKS.items()}
-    of_results = {name: partial(function, results) for name, function in FUNCTIONS.items()}
-    return {**checks, **of_results, "this_repository": this_repository}
+    lookups = {name: partial(function, results) for name, function in FUNCTIONS.items()}
+    return {**checks, **lookups, "this_repository": this_repository}
 
 
 def _call(function: str, arguments: str, functions: Mapping[str, Callable[..., str]]) -> str:
@@ -232,8 +232,8 @@ def multiple(results: Results, id: str, variant: str, part: str = "") -> str:
 def no_worse_in(results: Results, id: str, variant: str) -> str:
     """Name the families without a larger or undecided loss, as in `forest and queue`."""
     holding: dict[str, bool] = {}
-    for _, place, comparison in _places(results, id, variant):
-        family = place.partition(",")[0]
+    for _, cell, comparison in _compared_cells(results, id, variant):
+        family = cell.partition(",")[0]
         holding[family] = holding.get(family, True) and comparison.verdict is Verdict.HOLDS
     return _enumerate([family for family, holds in holding.items() if holds])
 
@@ -250,23 +250,23 @@ def unclear_where(results: Results, id: str, variant: str) -> str:
 
 def _more_where(results: Results, verdict: Verdict, id: str, variant: str) -> str:
     excess: dict[str, list[str]] = {}
-    for other, place, comparison in _places(results, id, variant):
+    for other, cell, comparison in _compared_cells(results, id, variant):
         if comparison.verdict is verdict:
             size = _in_percent(comparison.estimate, comparison.lower, comparison.upper)
-            excess.setdefault(place, []).append(f"{size} more than {other}")
+            excess.setdefault(cell, []).append(f"{size} more than {other}")
             results.runs_used.add(comparison.runs)
-    return "; ".join(f"{_enumerate(texts)} in {place}" for place, texts in excess.items()) or "none"
+    return "; ".join(f"{_enumerate(texts)} in {cell}" for cell, texts in excess.items()) or "none"
 
 
-def _places(results: Results, id: str, variant: str) -> Iterator[tuple[str, str, Comparison]]:
+def _compared_cells(results: Results, id: str, variant: str) -> Iterator[tuple[str, str, Comparison]]:
     for comparison in results.judgement(id, variant).comparisons:
         if not (match := COMPARED.fullmatch(comparison.compared)):
             raise LookupError(f"{id}: must compare relative losses at γ_eval, got {comparison.compared!r}")
         yield match[1], match[2], comparison
 
 
-def _enumerate(words: Sequence[str]) -> str:
-    return " and ".join([*filter(None, [", ".join(words[:-1])]), *words[-1:]]) or "none"
+def _enumerate(names: Sequence[str]) -> str:
+    return " and ".join([*filter(None, [", ".join(names[:-1])]), *names[-1:]]) or "none"
 
 
 def gamma_star(results: Results, id: str, variant: str, part: str = "") -> str:

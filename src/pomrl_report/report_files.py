@@ -47,9 +47,9 @@ def write_selection(selection: SweepResults, folder: Path, command: str, warn: W
     """
     figure, remark, name = None, "", "losses"
     try:
-        drawn = selection.with_common_runs()
-        sidecar = Sidecar(name, command, "Planning loss in each task.", sweeps={"stored": drawn.origins})
-        save(draw(drawn), folder, name, sidecar)
+        common = selection.with_common_runs()
+        sidecar = Sidecar(name, command, "Planning loss in each task.", sweeps={"stored": common.origins})
+        save(draw(common), folder, name, sidecar)
         figure = FigureFiles(name, folder)
     except ValueError as error:
         remark = f"Losses are not drawn: {error}."

@@ -22,15 +22,15 @@ WORDS = ["T=2", "S=4", "runs=2"]
 SMALL: dict[str, Any] = {"T": 2, "S": 4, "runs": 2}
 
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("cwd")
 
 
-def composed(*words: str, with_hydra: bool = True) -> Any:
+def composed(*overrides: str, with_hydra: bool = True) -> Any:
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        return compose("config", [*words, *WORDS], return_hydra_config=with_hydra)
+        return compose("config", [*overrides, *WORDS], return_hydra_config=with_hydra)
 
 
-def test_a_composed_sweep_is_the_sweep_by_name() -> None:
+def test_composed_sweeps_equal_sweeps_by_name() -> None:
     config = composed("experiment=task_similarity", "sigma=0.02")
     table = pomrl.sweep(config)
     pd.testing.assert_frame_equal(table, pomrl.sweep("task_similarity", sigma=0.02, **SMALL))
@@ -38,11 +38,11 @@ def test_a_composed_sweep_is_the_sweep_by_name() -> None:
     assert len({*table.attrs["signatures"]}) == 5
 
 
-def test_run_refuses_axes_and_names_the_function_for_them(here: Path) -> None:
+def test_run_refuses_axes_and_names_the_remedy(cwd: Path) -> None:
     line = r"^config must be one experiment, got 15 \(sigma, estimator\); use pomrl\.sweep\(config\)$"
     with pytest.raises(ConfigError, match=line):
         pomrl.run(composed("experiment=task_similarity"))
-    assert not list(here.iterdir())
+    assert not list(cwd.iterdir())
 
 
 def test_axes_with_one_value_are_one_experiment() -> None:
@@ -67,9 +67,7 @@ def test_one_experiment_may_be_edited_after_compose() -> None:
 
 
 @pytest.mark.parametrize("function", [pomrl.run, pomrl.sweep, pomrl.jobs])
-def test_unknown_axes_are_one_warning_in_the_users_file(
-    function: Callable[[Any], object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_axes_are_one_warning(function: Callable[[Any], object], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HydraConfig.instance(), "cfg", None)  # other tests in this process ran Hydra
     config = composed("estimator=pomrl", with_hydra=False)
     with pytest.warns(UserWarning, match="compose it with return_hydra_config=True$") as warnings:
@@ -78,17 +76,17 @@ def test_unknown_axes_are_one_warning_in_the_users_file(
     function(OmegaConf.to_container(config))  # which has no axes
 
 
-def test_files_of_jobs_are_read_without_a_warning(here: Path) -> None:
+def test_files_of_jobs_need_no_warning(cwd: Path) -> None:
     assert call(run, "-m", "sigma=0.01,0.02", *WORDS)[0] == 0
-    (path,) = here.rglob("1/.hydra/config.yaml")
+    (path,) = cwd.rglob("1/.hydra/config.yaml")
     loaded: list[Any] = [OmegaConf.load(path), yaml.safe_load(path.read_text())]
     by_file = [pomrl.run(config) for config in loaded]
     assert {table.attrs["signature"] for table in by_file} == {pomrl.jobs(sigma=0.02, **SMALL)[0].signature}
 
 
-def test_the_file_of_a_sweep_has_its_jobs(here: Path) -> None:
+def test_a_sweep_file_has_its_jobs(cwd: Path) -> None:
     assert call(run, "-m", "experiment=task_similarity,equal_tasks", "sigma=0.01,0.02", *WORDS)[0] == 0
-    (path,) = here.rglob("multirun.yaml")
+    (path,) = cwd.rglob("multirun.yaml")
     config: Any = OmegaConf.load(path)
     jobs = pomrl.jobs(config)
     assert {job.signature for job in jobs} == {*pomrl.find().index}
@@ -103,7 +101,7 @@ def test_keywords_besides_a_configuration_are_refused(function: Callable[..., ob
         function(composed(), sigma=0.01)
 
 
-def test_what_is_no_sweep_is_a_line_with_its_type() -> None:
+def test_other_types_of_sweeps_are_one_line() -> None:
     for function in (pomrl.jobs, pomrl.sweep):
         with pytest.raises(TypeError, match=r"^experiment must be the name of a sweep or a configuration, got int$"):
             function(3)  # pyright: ignore[reportArgumentType]

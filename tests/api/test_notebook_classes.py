@@ -63,18 +63,18 @@ def digest(session: ModuleType, cell: Cell) -> Callable[[], str]:
     return lambda: class_digest(session.Mine)
 
 
-def test_a_class_is_run_in_other_processes_too_and_its_plot_shows_itself(session: ModuleType, digest) -> None:
-    here = pomrl.run(estimator=session.Mine(), **SMALL)
-    there = pomrl.run(estimator=session.Mine(), **SMALL, force=True, execution__workers=2)
-    pd.testing.assert_frame_equal(here, there)
+def test_a_class_runs_in_other_processes(session: ModuleType, digest) -> None:
+    serial = pomrl.run(estimator=session.Mine(), **SMALL)
+    parallel = pomrl.run(estimator=session.Mine(), **SMALL, force=True, execution__workers=2)
+    pd.testing.assert_frame_equal(serial, parallel)
     name = f"__main__.Mine@{digest()[:8]}"
-    assert pomrl.find(estimator=name).index.tolist() == [here.attrs["signature"]]
+    assert pomrl.find(estimator=name).index.tolist() == [serial.attrs["signature"]]
     pictures, sizes = DisplayFormatter().format(pomrl.plot(where={"estimator": name}))
     assert pictures["image/png"].startswith(b"\x89PNG")
     assert sizes["image/png"]["width"] > 200
 
 
-def test_instances_are_swept_and_tabulated_in_the_order_of_keywords(session: ModuleType, digest) -> None:
+def test_instances_are_swept_in_the_given_order(session: ModuleType, digest) -> None:
     instances = [session.Mine(c=0.5), session.Mine(c=2.0)]
     axes: dict[str, Any] = {"estimator": ["pomrl", *instances], "sigma": [0.01, 0.02], **SMALL}
     table = pomrl.sweep(**axes)
@@ -82,12 +82,12 @@ def test_instances_are_swept_and_tabulated_in_the_order_of_keywords(session: Mod
     rows = [(name, c, sigma) for name, c in (("pomrl", None), ("Mine", 0.5), ("Mine", 2.0)) for sigma in (0.01, 0.02)]
     assert [tuple(row) for row in table[columns].drop_duplicates().to_numpy()] == rows
     assert [tuple(job.varied.values()) for job in pomrl.jobs(**axes)] == rows
-    alone = pomrl.run(estimator=instances[1], sigma=0.02, **SMALL)
-    assert alone.attrs["signature"] == table.attrs["signatures"][-1]
-    assert alone.attrs["settings"]["estimator"] == f"__main__.Mine@{digest()[:8]}"
-    last = table.iloc[-len(alone) :].drop(columns=columns).reset_index(drop=True)
-    pd.testing.assert_frame_equal(last, alone)
-    pd.testing.assert_frame_equal(pomrl.load(estimator=instances[1], sigma=0.02, **SMALL), alone)
+    single = pomrl.run(estimator=instances[1], sigma=0.02, **SMALL)
+    assert single.attrs["signature"] == table.attrs["signatures"][-1]
+    assert single.attrs["settings"]["estimator"] == f"__main__.Mine@{digest()[:8]}"
+    last = table.iloc[-len(single) :].drop(columns=columns).reset_index(drop=True)
+    pd.testing.assert_frame_equal(last, single)
+    pd.testing.assert_frame_equal(pomrl.load(estimator=instances[1], sigma=0.02, **SMALL), single)
 
 
 @pytest.mark.parametrize("with_second", [False, True])
@@ -104,7 +104,10 @@ def test_stored_instances_are_compared_by_class_name(with_second: bool, session:
 def test_classes_of_one_name_are_told_apart(session: ModuleType, digest, cell: Cell) -> None:
     cell(FACTORY)
     instances = [session.make(w)() for w in (0.1, 0.9)]
-    names = [f"{type(one).__module__}.{type(one).__qualname__}@{class_digest(type(one))[:8]}" for one in instances]
+    names = [
+        f"{type(instance).__module__}.{type(instance).__qualname__}@{class_digest(type(instance))[:8]}"
+        for instance in instances
+    ]
     table = pomrl.sweep(estimator=instances, **SMALL)
     assert table["estimator"].unique().tolist() == names
     assert pomrl.table(estimator=instances, **SMALL)["estimator"].tolist() == sorted(names)
@@ -121,7 +124,7 @@ def test_classes_of_one_name_are_told_apart(session: ModuleType, digest, cell: C
         ({"sigma": 0.02}, r'no stored runs for estimator="Mine\(c=1\.0\)" sigma=0\.02'),
     ],
 )
-def test_what_a_table_of_instances_lacks_is_a_line(
+def test_missing_results_of_instances_are_one_line(
     settings: dict[str, Any], line: str, session: ModuleType, digest
 ) -> None:
     with pytest.raises((ConfigError, StoreError), match=line):
@@ -138,9 +141,7 @@ def test_what_a_table_of_instances_lacks_is_a_line(
         "from numpy import exp2 as exp\n",
     ],
 )
-def test_an_edit_of_what_it_uses_is_another_digest_and_taking_it_back_the_first(
-    edit: str, digest: Callable[[], str], cell: Cell
-) -> None:
+def test_edits_change_the_digest_and_undoing_restores(edit: str, digest: Callable[[], str], cell: Cell) -> None:
     before = digest()
     cell(edit)
     assert digest() != before
@@ -149,24 +150,22 @@ def test_an_edit_of_what_it_uses_is_another_digest_and_taking_it_back_the_first(
     assert digest() == before
 
 
-def test_comments_and_names_that_are_its_own_change_nothing(digest: Callable[[], str], cell: Cell) -> None:
+def test_comments_and_own_names_change_no_digest(digest: Callable[[], str], cell: Cell) -> None:
     before = digest()
     cell("w = 3\nmemory = object()\nother = lambda: 3\n")
     cell("# A comment.\n" + MINE.replace("    c: float", '    """My estimator."""\n\n    c: float'))
     assert digest() == before
 
 
-def test_an_older_class_keeps_its_digest_and_one_made_of_it_has_its_code(
-    session: ModuleType, digest: Callable[[], str], cell: Cell
-) -> None:
+def test_digests_of_older_classes_are_kept(session: ModuleType, digest: Callable[[], str], cell: Cell) -> None:
     older, before = session.Mine, digest()
     cell("class Other(Mine):\n    def twice(self):\n        return 2 * self.c\n")
-    of_other = class_digest(session.Other)
+    other_digest = class_digest(session.Other)
     cell(MINE.replace("1.0 - w", "1.0 - 0.5 * w"))
     assert class_digest(older) == before != digest()
     mixed = class_digest(session.Other)  # of the older class, whose name another has by now
     cell("class Other(Mine):\n    def twice(self):\n        return 2 * self.c\n")
-    assert len({of_other, mixed, class_digest(session.Other)}) == 3
+    assert len({other_digest, mixed, class_digest(session.Other)}) == 3
 
 
 def test_helpers_below_decorators_count(digest: Callable[[], str], cell: Cell) -> None:
@@ -194,7 +193,7 @@ def test_variables_of_a_function_around_it_count(session: ModuleType, digest: Ca
     assert digests[0] == digests[2] != digests[1]
 
 
-def test_of_two_definitions_the_one_that_was_executed_counts(digest: Callable[[], str], cell: Cell) -> None:
+def test_the_executed_definition_counts(digest: Callable[[], str], cell: Cell) -> None:
     cell(BRANCHES)
     first = digest()
     cell(BRANCHES.replace("if RATES", "if not RATES"))
@@ -231,7 +230,7 @@ def test_rebound_functions_and_defaults_are_told_apart(edit: str, session: Modul
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("from functools import partial\nRATES = partial(max, 1)\n", "RATES must be data .* got partial"),
         ("RATES = object()\n", "RATES must be data \\(numbers, text, numeric arrays, containers\\), got object"),
@@ -239,8 +238,8 @@ def test_rebound_functions_and_defaults_are_told_apart(edit: str, session: Modul
         ("exec('def weight(m): return 0.5')\n", "weight: source not found; define it in a notebook cell"),
     ],
 )
-def test_what_no_digest_covers_is_refused(text: str, said: str, session: ModuleType, digest, cell: Cell) -> None:
+def test_what_no_digest_covers_is_refused(text: str, message: str, session: ModuleType, digest, cell: Cell) -> None:
     cell(text)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         pomrl.run(estimator=session.Mine(), **SMALL)
     assert not Path("outputs").exists()

@@ -23,34 +23,34 @@ DOCUMENT = (ROOT / "docs" / "python.md").read_text()
 SMALL: dict[str, Any] = {"T": 2, "S": 4, "runs": 3}
 
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("cwd")
 
 
 @pytest.mark.slow
-def test_the_document_runs_from_top_to_bottom(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(ROOT / "examples" / "conf", here / "examples" / "conf")
+def test_the_document_runs_from_top_to_bottom(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / "examples" / "conf", cwd / "examples" / "conf")
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL):
         exec(block, names)
-    assert (here / "losses.pdf").stat().st_size > 1000
-    of_experiments = {name for name in dir(pomrl) if getattr(pomrl, name).__module__.startswith("pomrl.api.")}
-    assert of_experiments | {"plan"} <= set(re.findall(r"pomrl\.(\w+)\(", DOCUMENT))
+    assert (cwd / "losses.pdf").stat().st_size > 1000
+    functions = {name for name in dir(pomrl) if getattr(pomrl, name).__module__.startswith("pomrl.api.")}
+    assert functions | {"plan"} <= set(re.findall(r"pomrl\.(\w+)\(", DOCUMENT))
 
 
-def test_it_stores_what_the_command_stores_and_finds_what_the_command_has_stored(here: Path) -> None:
+def test_python_and_the_command_share_stored_runs(cwd: Path) -> None:
     status, out, _ = call(run, "-m", "estimator=pomrl", "estimator.prior=exclusive,inclusive", "T=2", "S=4", "runs=3")
     assert status == 0
-    before = {path: path.stat().st_mtime_ns for path in here.rglob("*.parquet")}
+    before = {path: path.stat().st_mtime_ns for path in cwd.rglob("*.parquet")}
     table = pomrl.sweep(estimator="pomrl", estimator__prior=("exclusive", "inclusive"), **SMALL)
-    assert {path: path.stat().st_mtime_ns for path in here.rglob("*.parquet")} == before
+    assert {path: path.stat().st_mtime_ns for path in cwd.rglob("*.parquet")} == before
     assert table["estimator.prior"].unique().tolist() == ["exclusive", "inclusive"]
-    for folder, (_, part) in zip(
+    for folder, (_, rows) in zip(
         folders(out.splitlines()), table.groupby("estimator.prior", observed=True), strict=True
     ):
-        pd.testing.assert_frame_equal(part.iloc[:, 1:].reset_index(drop=True), pomrl.load(folder))
+        pd.testing.assert_frame_equal(rows.iloc[:, 1:].reset_index(drop=True), pomrl.load(folder))
     assert len(pomrl.find(estimator__prior=["exclusive", "inclusive"])) == 2
-    alike = pomrl.run(gamma_schedule=Fixed(gamma=0.5), **SMALL)
-    pd.testing.assert_frame_equal(alike, pomrl.load(gamma_schedule="fixed", gamma_schedule__gamma=0.5, **SMALL))
+    fixed = pomrl.run(gamma_schedule=Fixed(gamma=0.5), **SMALL)
+    pd.testing.assert_frame_equal(fixed, pomrl.load(gamma_schedule="fixed", gamma_schedule__gamma=0.5, **SMALL))
 
 
 def test_it_works_inside_an_event_loop() -> None:
@@ -63,7 +63,7 @@ def test_it_works_inside_an_event_loop() -> None:
     assert lines == ["3/3 runs"]
 
 
-def test_find_is_a_frame_that_is_empty_where_nothing_matches() -> None:
+def test_find_is_empty_without_matches() -> None:
     assert len(pomrl.find(sigma=0.01)) == 0
     table = pomrl.run(sigma=0.01, tag="mine", **SMALL)
     actual = pomrl.find(sigma=0.01)
@@ -72,7 +72,7 @@ def test_find_is_a_frame_that_is_empty_where_nothing_matches() -> None:
     pd.testing.assert_frame_equal(pomrl.load(actual.index[0]), table)
 
 
-def test_frames_say_what_they_are_of_and_are_of_one_gamma_where_one_is_asked_for() -> None:
+def test_frames_have_attributes_and_one_requested_gamma() -> None:
     table, selected = pomrl.run(**SMALL), pomrl.run(gamma=0.99, **SMALL)
     assert (len(table.attrs["gammas"]), selected.attrs["gammas"]) == (21, [0.99])
     assert table.attrs["settings"]["estimator"] == "ada_pomrl"
@@ -83,7 +83,7 @@ def test_frames_say_what_they_are_of_and_are_of_one_gamma_where_one_is_asked_for
         pomrl.run(gamma=0.42, **SMALL)
 
 
-def test_a_sweep_is_listed_before_it_is_computed() -> None:
+def test_sweeps_are_listed_before_computing() -> None:
     jobs = pomrl.jobs(sigma=[0.01, 0.02], **SMALL)
     assert not len(pomrl.find())
     assert [job.varied["sigma"] for job in jobs] == [job.settings["sigma"] for job in jobs] == [0.01, 0.02]
@@ -92,10 +92,10 @@ def test_a_sweep_is_listed_before_it_is_computed() -> None:
 
 
 def test_what_hydra_composed_is_what_settings_give() -> None:
-    words = ["estimator=pomrl", *(f"{key}={value}" for key, value in SMALL.items())]
+    overrides = ["estimator=pomrl", *(f"{key}={value}" for key, value in SMALL.items())]
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", words, return_hydra_config=True)
-        without_node: Any = OmegaConf.to_container(compose("config", words))
+        config = compose("config", overrides, return_hydra_config=True)
+        without_node: Any = OmegaConf.to_container(compose("config", overrides))
     table, other, same = pomrl.run(config), pomrl.run(without_node), pomrl.run(estimator="pomrl", **SMALL)
     assert table.attrs == other.attrs == same.attrs
     assert pomrl.find(estimator="pomrl").index.tolist() == [same.attrs["signature"]]
@@ -109,7 +109,7 @@ def test_objects_are_shown_by_what_they_are() -> None:
         pomrl.from_gymnasium("Frozen-v1")
 
 
-def test_one_experiment_is_loaded(here: Path) -> None:
+def test_one_experiment_is_loaded(cwd: Path) -> None:
     pomrl.sweep(sigma=[0.01, 0.02], **SMALL)
     with pytest.raises(StoreError, match=r"they differ in sigma \(0\.01, 0\.02\)$"):
         pomrl.load(sigma=[0.01, 0.02], **SMALL)
@@ -121,7 +121,7 @@ def test_one_experiment_is_loaded(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"sigma": [0.01, 0.02]}, "use pomrl.sweep for several values"),
         ({"sigma": {}}, "sigma must be text, a number, a boolean, None or a list of these, got the dict {}"),
@@ -129,7 +129,7 @@ def test_one_experiment_is_loaded(here: Path) -> None:
         ({"dry_run": True}, "dry_run must be False in Python"),
     ],
 )
-def test_mistakes_are_named_and_nothing_is_written(settings: dict[str, Any], said: str, here: Path) -> None:
-    with pytest.raises(ConfigError, match=re.escape(said)):
+def test_mistakes_are_named_and_nothing_is_written(settings: dict[str, Any], message: str, cwd: Path) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
         pomrl.run(**settings)
-    assert not list(here.iterdir())
+    assert not list(cwd.iterdir())

@@ -64,13 +64,13 @@ def example(
         only: Some of them.
         **options: Those of `shared`.
     """
-    given = {"number": number, "ratio": ratio, "folder": folder, "is_quick": is_quick, "list_": list_, "form": form}
-    CALLS.append(((study, *words), {**given, "task": task, "against": against, "only": only, **options}))
+    flags = {"number": number, "ratio": ratio, "folder": folder, "is_quick": is_quick, "list_": list_, "form": form}
+    CALLS.append(((study, *words), {**flags, "task": task, "against": against, "only": only, **options}))
 
 
-def called_with(*words: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def called_with(*arguments: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     CALLS.clear()
-    parse_and_call(example, "pomrl example", words)
+    parse_and_call(example, "pomrl example", arguments)
     return CALLS[0]
 
 
@@ -81,7 +81,7 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize(
-    ("words", "by_position", "options"),
+    ("arguments", "by_position", "options"),
     [
         ("", (None,), {}),
         ("mine a b=c", ("mine", "a", "b=c"), {}),
@@ -93,12 +93,12 @@ DEFAULTS = {
         ("--x gamma --hue S", (None,), {"x": "gamma", "hue": "S"}),
     ],
 )
-def test_words_become_values_of_the_parameters(words: str, by_position: tuple[Any, ...], options: dict[str, Any]):
-    assert called_with(*words.split()) == (by_position, DEFAULTS | options)
+def test_words_become_values_of_the_parameters(arguments: str, by_position: tuple[Any, ...], options: dict[str, Any]):
+    assert called_with(*arguments.split()) == (by_position, DEFAULTS | options)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         ("--number much", "argument --number: invalid int value: 'much'"),
         ("--form xml", "argument --form: invalid choice: 'xml' (choose from 'text', 'csv')"),
@@ -108,11 +108,11 @@ def test_words_become_values_of_the_parameters(words: str, by_position: tuple[An
         ("--number", "argument --number: expected one argument"),
     ],
 )
-def test_what_has_another_form_is_one_line(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_has_another_form_is_one_line(arguments: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
-        called_with(*words.split())
+        called_with(*arguments.split())
     assert end.value.code == 2
-    assert capsys.readouterr().err == f"{said}; pomrl example --help lists the arguments\n"
+    assert capsys.readouterr().err == f"{message}; pomrl example --help lists the arguments\n"
 
 
 def test_help_is_what_the_docstrings_say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,7 +136,7 @@ DERIVED = [name for name in main.all_commands() if main.load(name).__name__ not 
 def test_each_argument_of_a_command_has_help(name: str) -> None:
     parser, function = Parser("any"), main.load(name)
     parameters = add_arguments(parser, function)
-    own = {name for name, of in signature(function).parameters.items() if of.kind is not Parameter.VAR_KEYWORD}
+    own = {name for name, item in signature(function).parameters.items() if item.kind is not Parameter.VAR_KEYWORD}
     assert own <= {parameter.name for parameter in parameters}
     assert all(action.help for action in parser._actions)
     summary, _, helps = read_docstring(function)
@@ -160,7 +160,7 @@ def test_only_what_is_needed_is_missing(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize(("command", "function"), [("plot", read.plot), ("table", read.table)])
-def test_a_command_has_the_options_of_its_function_in_python(command: str, function: Callable[..., Any]) -> None:
+def test_commands_have_the_options_of_python(command: str, function: Callable[..., Any]) -> None:
     parser = Parser("any")
     add_arguments(parser, main.load(command))
     flags = {action.dest: action.default for action in parser._actions}
@@ -181,7 +181,7 @@ def _actions(command: str) -> list[Any]:
     return parser._actions
 
 
-def test_a_command_of_a_missing_package_says_how_to_install_it(
+def test_a_missing_package_is_named_with_remedy(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(main, "all_commands", lambda: main.COMMANDS)
@@ -202,7 +202,7 @@ def test_help_of_the_program_imports_no_command(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)
-def test_the_module_of_a_command_is_in_the_room_of_commands(name: str) -> None:
+def test_modules_of_commands_are_in_their_room(name: str) -> None:
     module, _, function = main.COMMANDS[name].partition(":")
     assert callable(getattr(import_module(module), function))
     assert module.startswith("pomrl.commands.")

@@ -61,13 +61,13 @@ INPUTS: dict[str, tuple[str, dict[str, str]]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", INPUTS)
-def test_a_bad_input_ends_with_a_line(name: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words, files = INPUTS[name]
+def test_a_bad_input_ends_with_a_line(name: str, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line, files = INPUTS[name]
     for file, text in files.items():
-        (here / file).parent.mkdir(parents=True, exist_ok=True)
-        (here / file).write_text(text, errors="surrogateescape")
-    monkeypatch.setattr(sys, "path", [str(here), *sys.path])
-    command, *arguments = words.split(" ")
+        (cwd / file).parent.mkdir(parents=True, exist_ok=True)
+        (cwd / file).write_text(text, errors="surrogateescape")
+    monkeypatch.setattr(sys, "path", [str(cwd), *sys.path])
+    command, *arguments = line.split(" ")
     importlib.invalidate_caches()
     status, _, err = call(command, *arguments)
     assert status in (1, 2)
@@ -75,18 +75,18 @@ def test_a_bad_input_ends_with_a_line(name: str, here: Path, monkeypatch: pytest
     assert 1 <= len(lines) <= 2, err
     assert lines[-1].strip()
     assert not err.startswith("Traceback")
-    assert not (here / "outputs" / "runs").exists()
+    assert not (cwd / "outputs" / "runs").exists()
 
 
-@pytest.mark.parametrize("words", [("plot",), ("table",), ("plot", "sigma=0.01"), ("table", "tag=first")])
-def test_an_unknown_column_is_named_with_the_known_ones(words: tuple[str, ...], here: Path) -> None:
-    status, _, err = call(*words, "--y", "nonsense")
+@pytest.mark.parametrize("arguments", [("plot",), ("table",), ("plot", "sigma=0.01"), ("table", "tag=first")])
+def test_unknown_columns_are_named_with_known_ones(arguments: tuple[str, ...], cwd: Path) -> None:
+    status, _, err = call(*arguments, "--y", "nonsense")
     columns = "gamma, planning_loss, alpha, sigma_hat, model_error, distinct_policies, training_loss, value"
     assert (status, err) == (1, f"unknown column 'nonsense'; available: {columns}\n")
-    assert "no stored runs" in call(*words, "--y", "value")[2]
+    assert "no stored runs" in call(*arguments, "--y", "value")[2]
 
 
-def test_an_unknown_study_is_not_exported(here: Path) -> None:
+def test_an_unknown_study_is_not_exported(cwd: Path) -> None:
     status, _, err = call("export", "out.zip", "nostudy")
     assert (status, err.count("\n")) == (1, 1)
     assert "nostudy" in err
@@ -94,8 +94,8 @@ def test_an_unknown_study_is_not_exported(here: Path) -> None:
     assert "signature" in call("export", "out.zip", "abc123")[2]
 
 
-def test_the_best_are_marked_in_tables_of_two_settings(here: Path) -> None:
+def test_best_needs_two_settings(cwd: Path) -> None:
     assert call("run", "T=1", "runs=2")[0] == 0
-    said = "best needs rows and columns; set both, such as rows=sigma and columns=estimator\n"
-    assert call("table", "--best", "bold")[::2] == (1, said)
-    assert call("table", "--best", "bold", "--rows", "sigma")[::2] == (1, said)
+    message = "best needs rows and columns; set both, such as rows=sigma and columns=estimator\n"
+    assert call("table", "--best", "bold")[::2] == (1, message)
+    assert call("table", "--best", "bold", "--rows", "sigma")[::2] == (1, message)

@@ -22,7 +22,7 @@ from pomrl.configuration.sources import PUBLISHED
 
 command = partial(called, run)
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("cwd")
 
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], 'eval "$(pomrl run -sc install=bash)"'),
@@ -117,10 +117,10 @@ def test_all_options_of_a_group_are_offered(group: str) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--config-dir own", "--config-dir=own", "-cd own"])
-def test_options_of_the_users_own_folder_are_offered(flag: str, here: Path) -> None:
+def test_own_options_are_completed(flag: str, cwd: Path) -> None:
     for name in ("estimator/mine.yaml", "experiment/first.yaml", "db/sql.yaml"):
-        (here / "own" / name).parent.mkdir(parents=True)
-        (here / "own" / name).write_text("defaults: [ada_pomrl, _self_]\nstrength: 1\n")
+        (cwd / "own" / name).parent.mkdir(parents=True)
+        (cwd / "own" / name).write_text("defaults: [ada_pomrl, _self_]\nstrength: 1\n")
     start = f"pomrl run {flag}"
     assert completed(f"{start} estimator=pomrl,min") == ["estimator=pomrl,mine"]
     assert completed(f"{start} estimator=mine estimator.st") == [
@@ -148,7 +148,7 @@ def test_stored_tags_are_offered() -> None:
 
 
 def test_each_offered_stage_is_one_of_reproduce() -> None:
-    offered = [word.strip() for word in completed("pomrl reproduce amit2020 ")]
+    offered = [name.strip() for name in completed("pomrl reproduce amit2020 ")]
     message = called(reproduce, "amit2020", "nothing")[2]
     assert message.rstrip().endswith(f"available: {', '.join(offered)}")
 
@@ -179,16 +179,16 @@ class TestQueries:
 
     @pytest.mark.parametrize("shell", SHELLS)
     def test_run_answers_one_word_a_line(self, shell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        words = self.ask("pomrl run estimator=ada", shell, monkeypatch)
-        assert words == ["estimator=ada_pomrl", "estimator=ada_pomrl_forgetting"]
+        answers = self.ask("pomrl run estimator=ada", shell, monkeypatch)
+        assert answers == ["estimator=ada_pomrl", "estimator=ada_pomrl_forgetting"]
 
     def test_what_follows_the_cursor_is_not_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert self.ask("pomrl run sigm runs=3", "bash", monkeypatch, len("pomrl run sigm")) == ["sigma="]
 
-    def test_a_script_is_there_for_each_shell_in_hydras_help(self) -> None:
+    def test_each_shell_in_hydras_help_has_scripts(self) -> None:
         offered = re.findall(r"-sc (\w+=\w+)", "\n".join(command("--hydra-help")[1]))
         assert sorted(offered) == sorted(SCRIPT_WORDS)
-        assert all(command("-sc", word)[0] == 0 for word in offered)
+        assert all(command("-sc", setting)[0] == 0 for setting in offered)
 
     def test_another_shell_is_refused_in_one_line(self) -> None:
         status, _, message = command("-sc", "install=tcsh")
@@ -231,9 +231,9 @@ class Terminal:
         self.type(f"{line}\n echo rea''dy\n")
         self.read_until("(ready)")
 
-    def complete(self, words: str) -> str:
+    def complete(self, prefix: str) -> str:
         """Type words and Tab; return the line, up to the cursor."""
-        self.type(f"{words}\tX\x01echo '<\x05>'\n")
+        self.type(f"{prefix}\tX\x01echo '<\x05>'\n")
         return self.read_until(r"<((?:pomrl|python) [^\x1b]*)X>\r?\n")
 
     def close(self) -> None:
@@ -246,9 +246,9 @@ class Terminal:
 @pytest.mark.parametrize(
     "shell", [pytest.param(name, marks=pytest.mark.skipif(not shutil.which(name), reason="absent")) for name in SHELLS]
 )
-def test_shells_complete_what_is_typed(shell: str, here: Path) -> None:
-    (here / "file.zip").touch()
-    terminal = Terminal(shell, here)
+def test_shells_complete_what_is_typed(shell: str, cwd: Path) -> None:
+    (cwd / "file.zip").touch()
+    terminal = Terminal(shell, cwd)
     try:
         terminal.run(SHELLS[shell][1])
         lines = {
@@ -261,7 +261,7 @@ def test_shells_complete_what_is_typed(shell: str, here: Path) -> None:
             "python fil": "python file.zip",
         }
         assert {
-            words: terminal.complete(words).removesuffix(" " * ("file" in line)) for words, line in lines.items()
+            text: terminal.complete(text).removesuffix(" " * ("file" in line)) for text, line in lines.items()
         } == lines
         terminal.run(REMOVAL[shell])
         assert terminal.complete("pomrl ta") == "pomrl ta"

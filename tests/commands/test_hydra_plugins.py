@@ -11,7 +11,7 @@ from tests.support.computed import folders
 from tests.support.hydra_sweeps import BASIC, SMALL, command, composed, experiment, files, succeed, without_time, write
 from tests.support.settings import ROOT
 
-pytestmark = pytest.mark.usefixtures("here", "quiet_root")
+pytestmark = pytest.mark.usefixtures("cwd", "quiet_root")
 
 SEARCH = ("hydra/sweeper=optuna", "hydra.sweeper.n_trials=2", "hydra.sweeper.n_jobs=1", "hydra.sweeper.sampler.seed=1")
 SEARCHED = "estimator.start_deviation=interval(0.1,1)"
@@ -25,55 +25,55 @@ class TestOptuna:
         assert {"direction", "storage", "study_name", "n_trials", "n_jobs", "max_failure_rate", "params"} <= {*printed}
 
     @pytest.mark.parametrize("how", [(), ("hydra/launcher=basic",), ("hydra/hydra_logging=default",)])
-    def test_a_search_shows_its_trials_and_best_parameters(self, how: tuple[str, ...]) -> None:
+    def test_a_search_prints_trials_and_best_parameters(self, how: tuple[str, ...]) -> None:
         status, lines, err = command("-m", *SMALL, *SEARCH, SEARCHED, *how)
         assert status == 0, err
-        shown = "\n".join([*lines, err])
+        output = "\n".join([*lines, err])
         for text in (
             "\t#0 : estimator.start_deviation=",
             "\t#1 : estimator.start_deviation=",
             "Best parameters: {",
             "Best value: ",
         ):
-            assert shown.count(text) == 1, text
+            assert output.count(text) == 1, text
 
     @pytest.mark.parametrize(
-        ("words", "kinds"),
+        ("arguments", "kinds"),
         [
             (("m=int(interval(2,5))", "sigma=tag(log,interval(0.01,0.1))"), (int, float)),
             (("m=range(2,5)", "sigma=choice(0.01,0.02)"), (int, float)),
             (("m=shuffle(range(2,5))", "estimator=choice(pomrl,ada_pomrl)"), (int, str)),
         ],
     )
-    def test_search_spaces_are_those_of_the_page(self, words: tuple[str, ...], kinds: tuple[type, type]) -> None:
-        succeed("-m", *SMALL, *SEARCH, *words, "hydra.sweep.dir=sweep")
+    def test_search_spaces_are_as_documented(self, arguments: tuple[str, ...], kinds: tuple[type, type]) -> None:
+        succeed("-m", *SMALL, *SEARCH, *arguments, "hydra.sweep.dir=sweep")
         actual = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
         assert tuple(map(type, actual["best_params"].values())) == kinds
         assert isinstance(actual["best_value"], float)
 
     def test_an_invalid_trial_fails_alone(self) -> None:
-        words = ("hydra.sweeper.n_trials=4", "hydra.sweeper.n_jobs=2", "hydra.sweeper.max_failure_rate=1.0")
-        status, lines, err = command("-m", *SMALL, *SEARCH, *words, "seed=choice(1,-1)", "hydra.sweep.dir=sweep")
+        arguments = ("hydra.sweeper.n_trials=4", "hydra.sweeper.n_jobs=2", "hydra.sweeper.max_failure_rate=1.0")
+        status, lines, err = command("-m", *SMALL, *SEARCH, *arguments, "seed=choice(1,-1)", "hydra.sweep.dir=sweep")
         assert status == 0, err
         assert folders(lines)
         best = yaml.safe_load(Path("sweep/optimization_results.yaml").read_text())
         assert best["best_params"] == {"seed": 1}
 
-    def test_each_trial_has_a_folder_with_its_number(self) -> None:
-        words = ("-m", *SMALL, *SEARCH, SEARCHED)
-        succeed(*words, "hydra/launcher=basic", "hydra.sweep.dir=basic")
-        succeed(*words, "hydra.sweep.dir=shipped")
+    def test_each_trial_has_a_numbered_folder(self) -> None:
+        arguments = ("-m", *SMALL, *SEARCH, SEARCHED)
+        succeed(*arguments, "hydra/launcher=basic", "hydra.sweep.dir=basic")
+        succeed(*arguments, "hydra.sweep.dir=shipped")
         assert files("shipped") == files("basic")
         assert pd.read_csv("shipped/jobs.csv")["job"].tolist() == [0, 1]
 
-    def test_a_file_chooses_the_sweeper_and_its_space(self) -> None:
-        more = (
+    def test_files_choose_sweeper_and_space(self) -> None:
+        settings = (
             "T: 2\nruns: 3\nS: 3\nhydra:\n  mode: MULTIRUN\n  sweeper:\n    n_trials: 2\n"
             "    n_jobs: 1\n    params:\n      estimator.start_deviation: interval(0.1,1)\n"
         )
         for folder in ("experiment", "hparams_search"):
-            words = experiment("/hydra/sweeper: optuna", more, folder)
-            succeed(*words, f"hydra.sweep.dir={folder}")
+            arguments = experiment("/hydra/sweeper: optuna", settings, folder)
+            succeed(*arguments, f"hydra.sweep.dir={folder}")
             actual = yaml.safe_load((Path(folder) / "optimization_results.yaml").read_text())
             assert [*actual["best_params"]] == ["estimator.start_deviation"]
 
@@ -84,9 +84,9 @@ class TestOptuna:
         assert {*actual["best_params"]} == {"m", "estimator.start_deviation"}
 
     def test_a_stored_search_is_resumed(self) -> None:
-        words = ("hydra.sweeper.storage=sqlite:///x.db", "hydra.sweeper.study_name=mine")
+        arguments = ("hydra.sweeper.storage=sqlite:///x.db", "hydra.sweeper.study_name=mine")
         for _ in range(2):
-            succeed("-m", *SMALL, *SEARCH, SEARCHED, *words)
+            succeed("-m", *SMALL, *SEARCH, SEARCHED, *arguments)
         connection = sqlite3.connect("x.db")
         assert connection.execute("select count(*) from trials").fetchone() == (4,)
         connection.close()
@@ -100,22 +100,22 @@ class TestOtherLaunchers:
         ("name", "key"), [("joblib", "n_jobs"), ("submitit_slurm", "partition"), ("submitit_local", "name")]
     )
     def test_their_parameters_are_printed(self, name: str, key: str) -> None:
-        words = (f"hydra/launcher={name}", "--cfg", "hydra", "-p", "hydra.launcher")
-        assert key in yaml.safe_load("\n".join(succeed(*words)))
+        arguments = (f"hydra/launcher={name}", "--cfg", "hydra", "-p", "hydra.launcher")
+        assert key in yaml.safe_load("\n".join(succeed(*arguments)))
 
     @pytest.mark.parametrize(
-        ("name", "said"),
+        ("name", "message"),
         [("joblib", "is launching 2 jobs"), ("submitit_local", "Submitit 'local' sweep output dir : sweep")],
     )
     @pytest.mark.filterwarnings("ignore")
-    def test_their_jobs_have_the_configurations_of_serial_ones(
-        self, name: str, said: str, monkeypatch: pytest.MonkeyPatch
+    def test_their_configurations_equal_serial_ones(
+        self, name: str, message: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT / "src", ROOT))))
-        words = ("-m", *SMALL, "sigma=0.01,0.02")
-        succeed(*words, *BASIC, "hydra.sweep.dir=basic")
-        lines = succeed(*words, f"hydra/launcher={name}", "hydra.sweep.dir=sweep", "hydra/hydra_logging=default")
-        assert any(said in line for line in lines)
+        arguments = ("-m", *SMALL, "sigma=0.01,0.02")
+        succeed(*arguments, *BASIC, "hydra.sweep.dir=basic")
+        lines = succeed(*arguments, f"hydra/launcher={name}", "hydra.sweep.dir=sweep", "hydra/hydra_logging=default")
+        assert any(message in line for line in lines)
         listed = [line for line in without_time(lines) if "#" in line]
         assert ["0.01" in line for line in listed] == [True, False]
         assert composed("sweep", "sigma") == composed("basic", "sigma") == [0.01, 0.02]
@@ -124,20 +124,20 @@ class TestOtherLaunchers:
         assert jobs["overrides"].tolist() == [" ".join([*SMALL, f"sigma={sigma}"]) for sigma in (0.01, 0.02)]
 
     @pytest.mark.filterwarnings("ignore")
-    def test_joblib_never_computes_on_more_than_all_cores(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_joblib_uses_at_most_all_cores(self, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         text = (
             "import os\nimport threading\nfrom pathlib import Path\nfrom pomrl.components import ModelEstimator\n\n"
             "class Recorded(ModelEstimator):\n    def estimate(self, memory, batch, truth):\n"
             "        if 'PYTHONHASHSEED' not in os.environ:  # not in the new process of a first use\n"
-            f"            Path({str(here)!r}, f'{{os.getpid()}}-{{threading.get_ident()}}.seen').touch()\n"
+            f"            Path({str(cwd)!r}, f'{{os.getpid()}}-{{threading.get_ident()}}.seen').touch()\n"
             "        return batch.P_bar\n"
         )
-        write(here / "recording.py", text)
-        write(here / "own" / "estimator" / "mine.yaml", "_target_: recording.Recorded\n")
+        write(cwd / "recording.py", text)
+        write(cwd / "own" / "estimator" / "mine.yaml", "_target_: recording.Recorded\n")
         monkeypatch.setenv("LOKY_MAX_CPU_COUNT", "2")
         monkeypatch.delenv("PYTHONHASHSEED", raising=False)
-        words = ("-m", "--config-dir", "own", "T=2", "runs=6", "S=3", "estimator=mine", "hydra/launcher=joblib")
-        succeed(*words, "seed=1,2,3,4")
-        assert 1 <= len([*here.glob("*.seen")]) <= 2
-        succeed(*words, "seed=5,6", "execution.workers=2")
-        assert len([*here.glob("*.seen")]) > 2
+        arguments = ("-m", "--config-dir", "own", "T=2", "runs=6", "S=3", "estimator=mine", "hydra/launcher=joblib")
+        succeed(*arguments, "seed=1,2,3,4")
+        assert 1 <= len([*cwd.glob("*.seen")]) <= 2
+        succeed(*arguments, "seed=5,6", "execution.workers=2")
+        assert len([*cwd.glob("*.seen")]) > 2

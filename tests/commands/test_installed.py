@@ -23,14 +23,14 @@ __all__ = ["installed", "program"]  # fixtures
 COMMANDS = main.all_commands()
 
 
-def test_the_program_computes_in_any_folder_what_the_checkout_computes(program: Program, tmp_path: Path) -> None:
+def test_installed_programs_compute_as_the_checkout(program: Program, tmp_path: Path) -> None:
     answer = program("run", "-m", "sigma=0.01,0.02", "T=1", "runs=1")
     expected = [store.signature(sweeps.experiment(PUBLISHED, ["T=1", f"sigma={sigma}"])) for sigma in (0.01, 0.02)]
     assert answer.stdout.split()[-2:] == [f"outputs/runs/{signature}" for signature in expected], answer.stderr
     assert {path.name for path in (tmp_path / "here" / "outputs" / "runs").iterdir()} == set(expected)
 
 
-def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Program, installed: Path) -> None:
+def test_installed_reports_have_their_documents(program: Program, installed: Path) -> None:
     pages = installed / "pomrl_studies" / "pomrl2023" / "pages"
     assert all((pages / name).is_file() for name in ("errata.md", "theory.md", "readings.md", "try_it.html"))
     output = program("reproduce", "pomrl2023", "report")
@@ -42,7 +42,7 @@ def test_it_has_the_documents_of_the_report_and_speaks_of_itself(program: Progra
     assert str(document) in help_text
 
 
-def test_a_new_study_is_made_composed_and_listed(program: Program, tmp_path: Path) -> None:
+def test_new_studies_are_made_composed_and_listed(program: Program, tmp_path: Path) -> None:
     assert program("new", "mine").returncode == 0
     composed = program("run", "experiment=mine/first", "dry_run=true")
     assert composed.returncode == 0, composed.stderr
@@ -50,7 +50,7 @@ def test_a_new_study_is_made_composed_and_listed(program: Program, tmp_path: Pat
     assert {path.name for path in (tmp_path / "here").iterdir()} == {"mine", "outputs"}
 
 
-def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path) -> None:
+def test_a_shadowed_checkout_is_one_line(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=lambda _, names: {*names} - {"run.py"})
     output = subprocess.run([sys.executable, "-m", "src.run"], cwd=tmp_path, capture_output=True, text=True)
     assert (output.returncode, output.stdout, output.stderr.count("\n")) == (1, "", 1)
@@ -58,7 +58,7 @@ def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("word", "status", "said"),
+    ("argument", "status", "names"),
     [
         ("plt", 2, main.all_commands()),
         ("--version", 0, ("pomrl ", "solver of small models: ")),
@@ -66,10 +66,14 @@ def test_a_checkout_in_whose_place_another_copy_would_run_says_so(tmp_path: Path
     ],
 )
 def test_commands_and_the_version_are_named(
-    word: str, status: int, said: Iterable[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    argument: str,
+    status: int,
+    names: Iterable[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) if status else nullcontext():
-        main.main([word])
+        main.main([argument])
     out, err = capsys.readouterr()
     assert (bool(out), err.count("\n")) == (not status, bool(status))
-    assert all(name in out + err for name in said)
+    assert all(name in out + err for name in names)

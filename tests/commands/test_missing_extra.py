@@ -26,19 +26,19 @@ Answer = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
-def pomrl(here: Path) -> Callable[..., Answer]:
+def pomrl(cwd: Path) -> Callable[..., Answer]:
     """Return a function for calls of the program without the extra, in a folder with a study."""
-    write(here / "mine")
+    write(cwd / "mine")
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
 
     def call(*arguments: str) -> Answer:
         command = [sys.executable, "-c", PROGRAM, *arguments]
-        return subprocess.run(command, cwd=here, env=environment, capture_output=True, text=True)
+        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
 
     return call
 
 
-def test_the_engine_works_without_the_extra(pomrl: Callable[..., Answer], here: Path) -> None:
+def test_the_engine_works_without_the_extra(pomrl: Callable[..., Answer], cwd: Path) -> None:
     answer = pomrl("reproduce", "mine", "--runs", "2")
     assert answer.returncode == 0, answer.stderr
     assert answer.stderr.startswith("".join(f"the stage {name} {REMEDY}" for name in ("pages", "report", "article")))
@@ -58,10 +58,10 @@ def test_the_engine_works_without_the_extra(pomrl: Callable[..., Answer], here: 
         (("board", "--output", "board"), "pomrl board"),
     ],
 )
-def test_what_needs_the_extra_names_it_in_one_line(arguments, who, pomrl: Callable[..., Answer], here: Path) -> None:
+def test_what_needs_the_extra_names_it_in_one_line(arguments, who, pomrl: Callable[..., Answer], cwd: Path) -> None:
     answer = pomrl(*arguments)
     assert (answer.returncode, answer.stdout, answer.stderr) == (1, "", f"{who} {REMEDY}")
-    assert not (here / "outputs").exists()
+    assert not (cwd / "outputs").exists()
 
 
 def test_the_extra_and_not_the_engine_requires_its_packages() -> None:

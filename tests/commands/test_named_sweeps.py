@@ -12,28 +12,28 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.studies import find
 from pomrl.drawing.figures_of_study import versions
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("here")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cwd")]
 
 OWN = {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")}
 
 
-@pytest.mark.parametrize("word", ["mine", "../{}/a/b/mine", "{}{}/mine"])
-def test_a_sweep_is_found_at_any_depth_and_by_an_absolute_path(word: str, here: Path) -> None:
-    word = word.replace("{}{}", str(here)).replace("{}", here.name)
-    write(here / word, OWN)
-    status, printed, err = call(run, f"experiment={word}/first", "dry_run=true")
+@pytest.mark.parametrize("path", ["mine", "../{}/a/b/mine", "{}{}/mine"])
+def test_sweeps_are_found_at_any_path(path: str, cwd: Path) -> None:
+    path = path.replace("{}{}", str(cwd)).replace("{}", cwd.name)
+    write(cwd / path, OWN)
+    status, printed, err = call(run, f"experiment={path}/first", "dry_run=true")
     assert (status, len(set(printed.split()))) == (0, 2), err
-    assert call(run, "-m", f"experiment={word}/first", "seed=1,2", "dry_run=true")[1].count("\n") == 4
+    assert call(run, "-m", f"experiment={path}/first", "seed=1,2", "dry_run=true")[1].count("\n") == 4
 
 
-def test_what_is_no_study_or_sweep_there_is_one_line(here: Path) -> None:
-    write(here / "a" / "mine", OWN)
-    for word in ("a/mine/last", "a/yours/first", "/nowhere/mine/first"):
-        assert refused(run, f"experiment={word}", "dry_run=true").startswith(f"experiment={word}: ")
+def test_unknown_paths_of_sweeps_are_one_line(cwd: Path) -> None:
+    write(cwd / "a" / "mine", OWN)
+    for path in ("a/mine/last", "a/yours/first", "/nowhere/mine/first"):
+        assert refused(run, f"experiment={path}", "dry_run=true").startswith(f"experiment={path}: ")
 
 
 @pytest.mark.parametrize(
-    ("words", "sweeps"),
+    ("arguments", "sweeps"),
     [
         ("experiment=figure5", "Figure 5 shows the sweep task_similarity; use experiment=task_similarity"),
         ("-m experiment=fig_5 seed=1,2", "Figure 5 shows the sweep task_similarity; use experiment=task_similarity"),
@@ -47,27 +47,27 @@ def test_what_is_no_study_or_sweep_there_is_one_line(here: Path) -> None:
         ("experiment=a/mine/curves", "Figure 7 shows the sweep a/mine/first; use experiment=a/mine/first"),
     ],
 )
-def test_the_number_of_a_figure_is_answered_by_its_sweeps(words: str, sweeps: str, here: Path) -> None:
-    write(here / "a" / "mine", SMALL, figures_py=SMALL["figures.py"].replace("Curves of", "Figure 7: Curves of"))
-    word = words.partition("experiment=")[2].split()[0]
-    assert refused(run, *words.split()) == f"experiment={word}: unknown sweep; {sweeps}"
+def test_figure_numbers_are_answered_by_sweeps(arguments: str, sweeps: str, cwd: Path) -> None:
+    write(cwd / "a" / "mine", SMALL, figures_py=SMALL["figures.py"].replace("Curves of", "Figure 7: Curves of"))
+    number = arguments.partition("experiment=")[2].split()[0]
+    assert refused(run, *arguments.split()) == f"experiment={number}: unknown sweep; {sweeps}"
 
 
-@pytest.mark.parametrize("word", ["9", "1", "1.5", "figure", "task_sim"])
-def test_a_name_without_sweep_and_figure_lists_the_sweeps(word: str) -> None:
-    assert refused(run, f"experiment={word}").startswith(f"experiment={word}: unknown sweep")
+@pytest.mark.parametrize("unknown", ["9", "1", "1.5", "figure", "task_sim"])
+def test_unknown_names_list_the_sweeps(unknown: str) -> None:
+    assert refused(run, f"experiment={unknown}").startswith(f"experiment={unknown}: unknown sweep")
 
 
-def test_a_figure_is_selected_by_any_form_of_its_number(here: Path) -> None:
-    write(here / "mine", SMALL, figures_py=SMALL["figures.py"].replace("Curves of", "Figure F7: Curves of"))
-    for word in ("F7", "f7", "figure_f7", "FigF7"):
-        assert versions(find("mine"), [word]) == ["curves", "curves_intervals"]
+def test_figures_are_selected_by_any_number_form(cwd: Path) -> None:
+    write(cwd / "mine", SMALL, figures_py=SMALL["figures.py"].replace("Curves of", "Figure F7: Curves of"))
+    for number in ("F7", "f7", "figure_f7", "FigF7"):
+        assert versions(find("mine"), [number]) == ["curves", "curves_intervals"]
     with pytest.raises(ConfigError, match="unknown figure 'F77'"):
         versions(find("mine"), ["F77"])
 
 
-def test_python_and_diff_name_it_so_too(here: Path) -> None:
-    write(here / "a" / "mine", OWN)
+def test_python_and_diff_name_it_so_too(cwd: Path) -> None:
+    write(cwd / "a" / "mine", OWN)
     table = pomrl.sweep("a/mine/first", runs=1)
     assert set(table["estimator"]) == {"ada_pomrl", "without_meta"}
     status, printed, err = call(diff, "experiment=a/mine/first", "experiment=a/mine/first T=3")

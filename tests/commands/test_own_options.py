@@ -8,7 +8,7 @@ from tests.support.study_folders import forget
 
 from pomrl.commands import run
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("cwd")
 
 MODULE = """
 import numpy as np
@@ -67,7 +67,7 @@ MISSING = {
 
 
 @pytest.mark.parametrize(("group", "name"), MISSING)
-def test_a_missing_key_names_the_file_and_the_lines_to_add(group: str, name: str) -> None:
+def test_missing_keys_are_named_with_their_lines(group: str, name: str) -> None:
     line = refused(run, *own(f"_target_: my_module.{name}\n", group))
     assert line == f"{group}.{MISSING[group, name]}"
 
@@ -83,21 +83,21 @@ FAMILY = "S: null\nA: null\nsigma: null\ntask_distribution:\n  _target_: my_modu
         f"# @package _global_\n{FAMILY}  centre: 0.5\n  spread: 0.2\n",
     ],
 )
-def test_a_file_with_the_added_lines_is_computed(text: str) -> None:
-    words = [word for word in own(text) if "Family" not in text or word != "S=3"]
-    status, printed, err = call(run, *words)
+def test_files_with_the_added_lines_are_computed(text: str) -> None:
+    arguments = [argument for argument in own(text) if "Family" not in text or argument != "S=3"]
+    status, printed, err = call(run, *arguments)
     assert (status, "outputs/runs/" in printed) == (0, True), err
 
 
-def test_a_misspelt_key_is_named_before_the_missing_one() -> None:
+def test_misspelt_keys_are_named_before_missing_ones() -> None:
     line = refused(run, *own("_target_: my_module.Chains\nzeross: 1\n"))
     assert line.startswith("task_distribution.zeross=1: unknown key (did you mean task_distribution.zeros?)")
 
 
-def test_a_class_in_place_of_a_shipped_one_gets_no_advice_about_its_file() -> None:
+def test_replaced_classes_get_no_file_advice() -> None:
     own("")
-    words = ("task_distribution=uniform_ball", "task_distribution._target_=my_module.Chains")
-    line = refused(run, *words, "~task_distribution.zeros")
+    settings = ("task_distribution=uniform_ball", "task_distribution._target_=my_module.Chains")
+    line = refused(run, *settings, "~task_distribution.zeros")
     assert line == "task_distribution.zeros: a value is missing"
 
 
@@ -115,7 +115,7 @@ def test_a_folder_without_options_is_refused(folder: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["mine.yaml", "lengths/short.yaml", "hydra/launcher/mine.yaml"])
-def test_a_folder_with_a_primary_configuration_or_other_groups_is_used(path: str) -> None:
+def test_folders_with_other_groups_are_used(path: str) -> None:
     file = Path("other") / path
     file.parent.mkdir(parents=True)
     file.write_text("# @package _global_\nT: 2\n")
@@ -126,7 +126,7 @@ HEAD = b"# @package _global_\n"
 
 
 @pytest.mark.parametrize(
-    ("content", "place"),
+    ("content", "label"),
     [
         (HEAD + b"T: !!python/object/apply:os.system [exit]\n", "conf/experiment/mine.yaml"),
         (HEAD + b"T: 3  # caf\xe9\n", "conf/experiment/mine.yaml"),
@@ -138,10 +138,10 @@ HEAD = b"# @package _global_\n"
         (HEAD + b"T: 1e400\n", "experiment=mine: T=inf"),
     ],
 )
-@pytest.mark.parametrize("words", [(), ("-m",)])
-def test_an_unreadable_file_is_named_in_one_line(words: tuple[str, ...], content: bytes, place: str) -> None:
+@pytest.mark.parametrize("arguments", [(), ("-m",)])
+def test_an_unreadable_file_is_one_line(arguments: tuple[str, ...], content: bytes, label: str) -> None:
     Path("conf/experiment").mkdir(parents=True)
     Path("conf/experiment/mine.yaml").write_bytes(content)
-    status, _, err = call(run, *words, "--config-dir", "conf", "experiment=mine")
+    status, _, err = call(run, *arguments, "--config-dir", "conf", "experiment=mine")
     assert (status, err.count("\n")) == (1, 1)
-    assert place in err
+    assert label in err

@@ -15,29 +15,27 @@ from pomrl.running.plan import PlannedExperiment
 from pomrl.running.work import Failure
 
 
-def test_every_sweep_and_those_that_others_have_is_computed_with_its_own_number_of_runs_or_another(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sweeps_have_their_own_or_requested_runs(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     experiments: list[Experiment] = []
     monkeypatch.setattr(computing, "compute", lambda jobs: experiments.extend(job.experiment for job in jobs) or {})
     theirs = CLAIM[CLAIM.index("@claim") :].replace('"first", figures=("curves",)', '"pomrl2023/illustration"')
     theirs = theirs.replace("K1", "K2").replace("meta_learning_helps", "of_theirs")
-    write(here / "mine", claims_py=f"{CLAIM}\n\n{theirs}")
-    of_theirs = find("pomrl2023").settings("illustration")
-    requested_runs = of_theirs[0].experiment.request.runs
-    for runs, expected in ((None, [10, 10, *[requested_runs] * len(of_theirs)]), (3, [3] * (2 + len(of_theirs)))):
+    write(cwd / "mine", claims_py=f"{CLAIM}\n\n{theirs}")
+    borrowed = find("pomrl2023").settings("illustration")
+    requested_runs = borrowed[0].experiment.request.runs
+    for runs, expected in ((None, [10, 10, *[requested_runs] * len(borrowed)]), (3, [3] * (2 + len(borrowed)))):
         experiments.clear()
         reproduce.compute_sweeps(find("mine"), runs)
         assert [experiment.request.runs for experiment in experiments] == expected
         assert [experiment.problem.seed for experiment in experiments][:2] == [1, 1]
 
 
-def test_a_study_with_sweeps_alone_has_a_page_of_their_curves(here: Path) -> None:
-    write(here / "mine", {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")})
+def test_sweeps_without_claims_have_a_page(cwd: Path) -> None:
+    write(cwd / "mine", {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")})
     status, out, err = call(reproduce, "mine", "--runs", "3")
     assert status == 0, err
     assert out.split()[-2:] == ["report", "outputs/studies/mine/report/index.html"]
-    assert "ada_pomrl" in (here / out.split()[-1]).read_text()
+    assert "ada_pomrl" in (cwd / out.split()[-1]).read_text()
     assert "pomrl reproduce" not in err
     assert [line.split()[0] for line in err.splitlines()[-3:]] == ["sweeps", "pages", "report"]
 
@@ -67,7 +65,7 @@ DEFAULT, MEAN, LONG = ("max", 2), ("mean", 2), ("max", 4)
 
 
 @pytest.mark.parametrize(
-    ("words", "expected", "named"),
+    ("arguments", "expected", "named"),
     [
         (("sweeps",), [DEFAULT], None),
         (("variants",), [DEFAULT, MEAN, LONG], "default, mean, long"),
@@ -76,15 +74,15 @@ DEFAULT, MEAN, LONG = ("max", 2), ("mean", 2), ("max", 4)
         (("sweeps", "--variants", "all"), [DEFAULT, MEAN, LONG], "default, mean, long"),
     ],
 )
-def test_sweeps_without_claims_are_computed_under_requested_variants(words, expected, named, here, computed) -> None:
-    write(here / "mine", WITH_VARIANTS)
-    status, _, err = call(reproduce, "mine", *words, "--runs", "3")
+def test_variants_of_sweeps_are_computed_on_request(arguments, expected, named, cwd, computed) -> None:
+    write(cwd / "mine", WITH_VARIANTS)
+    status, _, err = call(reproduce, "mine", *arguments, "--runs", "3")
     assert (status, computed) == (0, [(*setting, 3) for setting in expected for _ in range(2)])
     assert (f"mine: sweeps computed under {named}; to draw figures: " in err) == bool(named)
 
 
-def test_all_stages_compute_the_default_before_the_requested_variants(here: Path, computed) -> None:
-    write(here / "mine", {name: text for name, text in WITH_VARIANTS.items() if name != "figures.py"})
+def test_defaults_are_computed_before_requested_variants(cwd: Path, computed) -> None:
+    write(cwd / "mine", {name: text for name, text in WITH_VARIANTS.items() if name != "figures.py"})
     request = StageRequest(find("mine"), runs=3, variants="mean")
     for stage in ("sweeps", "variants"):
         reproduce.prepare(request)[stage]()
@@ -92,7 +90,7 @@ def test_all_stages_compute_the_default_before_the_requested_variants(here: Path
     assert "variants" not in reproduce.prepare(StageRequest(find("mine"), runs=3))
 
 
-def test_families_without_claims_have_their_own_sweeps_and_axes(here: Path, computed) -> None:
+def test_families_without_claims_have_their_sweeps(cwd: Path, computed) -> None:
     family = """\
 from pomrl.study import family, of_keys
 
@@ -102,20 +100,20 @@ def lengths():
     for T in (5, 6):
         yield of_keys(f"T_{T}", {"T": T})
 """
-    write(here / "mine", {**WITH_VARIANTS, "variants.py": family})
+    write(cwd / "mine", {**WITH_VARIANTS, "variants.py": family})
     assert call(reproduce, "mine", "variants", "--variants", "lengths")[0] == 0
     assert [T for _, T, _ in computed] == [5, 6]
 
 
-def test_a_bad_variant_is_refused_before_anything_is_computed(here: Path, computed) -> None:
-    write(here / "mine", WITH_VARIANTS, study_yaml="title: T\nvariants: {default: {}, wrong: {TT: 4}}\n")
+def test_bad_variants_are_refused_before_computing(cwd: Path, computed) -> None:
+    write(cwd / "mine", WITH_VARIANTS, study_yaml="title: T\nvariants: {default: {}, wrong: {TT: 4}}\n")
     assert "mine: unknown variant or family nope" in refused(reproduce, "mine", "--variants", "nope")
     assert "mine/study.yaml: variants.wrong: " in refused(reproduce, "mine", "--variants", "all")
     assert computed == []
 
 
-def test_a_missing_variant_of_a_figure_is_drawn_after_the_named_command(here: Path) -> None:
-    write(here / "mine", WITH_VARIANTS)
+def test_missing_variants_name_their_command(cwd: Path) -> None:
+    write(cwd / "mine", WITH_VARIANTS)
     assert call(reproduce, "mine", "sweeps")[0] == 0
     drawing = ("mine", "figures", "--variants", "mean", "--only", "curves_intervals")
     status, _, err = call(reproduce, *drawing)
@@ -126,7 +124,7 @@ def test_a_missing_variant_of_a_figure_is_drawn_after_the_named_command(here: Pa
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fails: bool, here: Path, monkeypatch):
+def test_a_failed_stage_ends_with_status_1(fails: bool, cwd: Path, monkeypatch):
     done: list[int] = []
     stages = {"sweeps": lambda: fails, "figures": lambda: done.append(1)}
     monkeypatch.setattr(reproduce, "prepare", lambda *_, **__: stages)
@@ -134,12 +132,12 @@ def test_a_stage_that_fails_ends_the_command_with_status_1_after_the_others(fail
     assert (status, done, err.splitlines()[:2]) == (fails, [1], ["== sweeps", "== figures"])
 
 
-def test_no_runs_at_all_are_refused_in_one_line():
+def test_zero_runs_are_one_line():
     assert "--runs must be between 1 and 100,000,000, got 0" in refused(reproduce, "pomrl", "--runs", "0")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (("mine", "figure"), "figure: unknown stage (did you mean figures?); available: sweeps, claims, variants, "
          "figures, pages, report, article"),
@@ -152,37 +150,37 @@ def test_no_runs_at_all_are_refused_in_one_line():
         ((), "no study given; pomrl reproduce --list lists studies"),
     ],
 )  # fmt: skip
-def test_what_stages_cannot_do_is_one_line_and_nothing_is_computed(words, said: str, here: Path) -> None:
-    write(here / "mine")
-    assert said in refused(reproduce, *words)
-    assert not (here / "outputs").exists()
+def test_impossible_stages_are_one_line(arguments, message: str, cwd: Path) -> None:
+    write(cwd / "mine")
+    assert message in refused(reproduce, *arguments)
+    assert not (cwd / "outputs").exists()
 
 
-def test_named_stages_are_executed_in_their_order_and_print_what_they_make(here: Path) -> None:
-    write(here / "mine")
+def test_named_stages_run_in_their_order(cwd: Path) -> None:
+    write(cwd / "mine")
     assert call(reproduce, "mine", "sweeps", "--runs", "3")[0] == 0
     status, out, err = call(reproduce, "mine", "report", "figures", "claims", "--only", "curves")
     assert status == 0, err
     assert "== " not in err
-    places = [line for line in out.splitlines() if line.startswith("outputs/")]
-    assert places[-1] == "outputs/studies/mine/report/index.html"
-    assert places[0] == "outputs/studies/mine/figures/curves.pdf"
-    assert out.index("K1") < out.index(places[0])
-    assert "K1" in (here / places[-1]).read_text()
-    assert not (here / "outputs/studies/mine/pages").exists()
+    paths = [line for line in out.splitlines() if line.startswith("outputs/")]
+    assert paths[-1] == "outputs/studies/mine/report/index.html"
+    assert paths[0] == "outputs/studies/mine/figures/curves.pdf"
+    assert out.index("K1") < out.index(paths[0])
+    assert "K1" in (cwd / paths[-1]).read_text()
+    assert not (cwd / "outputs/studies/mine/pages").exists()
 
 
-def test_the_package_stages_come_behind_those_of_the_engine(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
-    asked: list[StageRequest] = []
+def test_package_stages_follow_those_of_the_engine(monkeypatch: pytest.MonkeyPatch, cwd: Path) -> None:
+    requests: list[StageRequest] = []
 
-    def further(request: StageRequest) -> Callable[[], None]:
-        asked.append(request)
+    def make_stage(request: StageRequest) -> Callable[[], None]:
+        requests.append(request)
         return lambda: print("further")
 
-    packages = {**reproduce_stages.package_stages(), "further": further, "nothing": lambda request: None}
+    packages = {**reproduce_stages.package_stages(), "further": make_stage, "nothing": lambda request: None}
     monkeypatch.setattr(reproduce, "package_stages", lambda: packages)
-    request = StageRequest(find(write(here / "mine").name), runs=2)
+    request = StageRequest(find(write(cwd / "mine").name), runs=2)
     assert [*reproduce.prepare(request)] == ["sweeps", "claims", "figures", "pages", "report", "further"]
-    assert asked == [request]
+    assert requests == [request]
     status, out, _ = call(reproduce, "mine", "further")
-    assert (status, out, asked[-1].is_named) == (0, "further\n", True)
+    assert (status, out, requests[-1].is_named) == (0, "further\n", True)

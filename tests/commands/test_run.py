@@ -18,14 +18,14 @@ SMALL = ("T=3", "runs=4")
 
 command = partial(called, run)
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("cwd")
 
 
 def stored_bytes(folder: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(Path(folder).glob("*.parquet"))}
 
 
-def test_a_run_prints_its_folder_last_and_stores_the_table_of_the_contract_once() -> None:
+def test_a_run_stores_its_table_once() -> None:
     status, lines, _ = command(*SMALL)
     table = pd.read_parquet(next(Path(lines[-1]).glob("runs-000000-000003-*.parquet")))
     assert status == 0
@@ -34,27 +34,27 @@ def test_a_run_prints_its_folder_last_and_stores_the_table_of_the_contract_once(
     assert len(table) == 4 * 3 * 21
     assert (Path(lines[-1]) / "experiment.json").exists()
     log = (Path(lines[-1]) / "run.log").read_text()
-    status, again, err = command(*SMALL)
-    assert (status, again) == (0, lines)
+    status, repeated, err = command(*SMALL)
+    assert (status, repeated) == (0, lines)
     assert "1 of 1 experiment stored already" in err
     assert (Path(lines[-1]) / "run.log").read_text() == log
 
 
-def test_outputs_below_the_home_folder_are_all_files(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(here / "home"))
+def test_outputs_below_the_home_folder_stay_there(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(cwd / "home"))
     monkeypatch.setenv("POMRL_OUTPUTS", "~/x")
-    (here / "home").mkdir()
+    (cwd / "home").mkdir()
     status, _, err = command(*SMALL)
     assert status == 0, err
-    assert [path.name for path in here.iterdir()] == ["home"]
-    assert {"hydra", "runs"} <= {path.name for path in (here / "home" / "x").iterdir()}
+    assert [path.name for path in cwd.iterdir()] == ["home"]
+    assert {"hydra", "runs"} <= {path.name for path in (cwd / "home" / "x").iterdir()}
 
 
 def names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if path.name[0] != "."} if folder.exists() else set()
 
 
-def test_more_runs_extend_what_is_stored_and_the_bytes_are_those_of_one_computation() -> None:
+def test_extended_runs_have_the_same_bytes() -> None:
     command("T=2", "runs=3")
     _, lines, _ = command("T=2", "runs=205")
     extended = stored_bytes(lines[-1])
@@ -65,7 +65,7 @@ def test_more_runs_extend_what_is_stored_and_the_bytes_are_those_of_one_computat
 
 
 @pytest.mark.slow
-def test_bytes_do_not_depend_on_workers_or_on_how_many_runs_are_computed_at_a_time() -> None:
+def test_bytes_do_not_depend_on_workers() -> None:
     base = ("runs=60", "T=3", "estimator.scope=per_pair", "task_distribution.varying=0.3", "force=true")
     ways = [("workers=1", "runs_at_a_time=50"), ("workers=2",), ("runs_at_a_time=7",)]
     stored = []
@@ -77,7 +77,7 @@ def test_bytes_do_not_depend_on_workers_or_on_how_many_runs_are_computed_at_a_ti
 
 
 @pytest.mark.parametrize(
-    ("words", "line"),
+    ("arguments", "line"),
     [
         (("sigma=0.01",), "sigma: the largest variance of an entry over tasks"),
         (("reading=printed",), "sigma: the largest standard deviation of an entry over tasks"),
@@ -85,8 +85,8 @@ def test_bytes_do_not_depend_on_workers_or_on_how_many_runs_are_computed_at_a_ti
         (("task_distribution=forest", "sigma=null", "S=null", "A=null"), None),
     ],
 )
-def test_the_table_says_what_sigma_is(words: tuple[str, ...], line: str | None) -> None:
-    _, _, err = command(*words, "T=2", "runs=2")
+def test_the_table_says_what_sigma_is(arguments: tuple[str, ...], line: str | None) -> None:
+    _, _, err = command(*arguments, "T=2", "runs=2")
     assert line in err if line else "sigma: " not in err
 
 
@@ -122,21 +122,21 @@ BAD = {
 
 
 @pytest.mark.parametrize("arguments", BAD)
-def test_bad_input_is_one_line_and_nothing_is_stored(here: Path, arguments: str) -> None:
+def test_bad_input_is_one_line_without_results(cwd: Path, arguments: str) -> None:
     status, lines, err = command(*arguments.split())
     assert (status, lines) == (2 if "--cfg" in arguments else 1, [])
     assert len(err.splitlines()) == 1
-    for part in BAD[arguments]:
-        assert part in err
-    assert names_in(here / "outputs") <= {"hydra"}
+    for text in BAD[arguments]:
+        assert text in err
+    assert names_in(cwd / "outputs") <= {"hydra"}
 
 
 @pytest.mark.parametrize("axis", ["sigma=0.01,-1,0.02", "sigma=0.01,0.02,0.3"])
-def test_one_bad_job_of_a_sweep_keeps_all_from_starting(here: Path, axis: str) -> None:
+def test_one_bad_job_stops_the_sweep(cwd: Path, axis: str) -> None:
     status, lines, err = command("-m", *SMALL, axis)
     assert (status, lines) == (1, [])
     assert len(err.splitlines()) == 1
-    assert names_in(here / "outputs") == {"hydra"}
+    assert names_in(cwd / "outputs") == {"hydra"}
 
 
 def test_a_traceback_is_there_for_the_asking(
@@ -147,14 +147,14 @@ def test_a_traceback_is_there_for_the_asking(
         run.run(["sigma=-1"])
 
 
-def test_a_sweep_over_runs_computes_the_most_that_is_asked_for() -> None:
+def test_a_sweep_over_runs_computes_the_most() -> None:
     status, lines, err = command("-m", "T=1", "runs=210,200")
     assert (status, len(set(folders(lines)))) == (0, 1)
     assert "210 of 210 runs" in err
     assert [name[:18] for name in stored_bytes(lines[-1])] == ["runs-000000-000199", "runs-000200-000209"]
 
 
-def test_a_class_of_another_kind_is_refused_without_calling_it(here: Path) -> None:
+def test_classes_of_another_kind_are_not_called(cwd: Path) -> None:
     for target in ("os.getcwd", "pomrl.science.planners.PolicyIteration", "pomrl.configuration.parsing.parse"):
         status, _, err = command(f"estimator._target_={target}")
         assert status == 1
@@ -162,7 +162,7 @@ def test_a_class_of_another_kind_is_refused_without_calling_it(here: Path) -> No
             err
             == f"estimator._target_ must be a subclass of pomrl.science.estimators.estimator.Estimator, got {target}\n"
         )
-    assert names_in(here / "outputs") == {"hydra"}
+    assert names_in(cwd / "outputs") == {"hydra"}
 
 
 def printed_rows(lines: list[str]) -> list[list[str]]:
@@ -170,26 +170,26 @@ def printed_rows(lines: list[str]) -> list[list[str]]:
     return [line.split("\t") for line in lines if "\t" in line][1:]
 
 
-def test_printed_means_are_those_of_the_requested_runs() -> None:
+def test_printed_means_use_the_requested_runs() -> None:
     first = printed_rows(command("T=2", "S=4", "runs=6")[1])
     command("T=2", "S=4", "runs=20")
     assert printed_rows(command("T=2", "S=4", "runs=6")[1]) == first
     assert first[0][0] == "6"
 
 
-def test_jobs_with_other_numbers_of_runs_have_a_row_each() -> None:
+def test_jobs_with_other_runs_have_rows() -> None:
     assert [runs for runs, _ in printed_rows(command("-m", "T=2", "S=4", "runs=3,2")[1])] == ["3", "2"]
 
 
 @pytest.mark.parametrize("schedule", ["grid", "best_fixed", "dong"])
-def test_what_a_search_minimises_is_the_printed_mean(schedule: str) -> None:
-    words = ["T=2", "S=4", "runs=5", "estimator=pomrl", f"gamma_schedule={schedule}"]
-    (row,) = printed_rows(command(*words)[1])
-    minimised = mean_loss(experiment(PUBLISHED, words), {})
+def test_searches_minimise_the_printed_mean(schedule: str) -> None:
+    settings = ["T=2", "S=4", "runs=5", "estimator=pomrl", f"gamma_schedule={schedule}"]
+    (row,) = printed_rows(command(*settings)[1])
+    minimised = mean_loss(experiment(PUBLISHED, settings), {})
     assert row[1].split()[0] == f"{minimised:.3f}"
 
 
-def test_a_failed_experiment_leaves_the_others_their_table() -> None:
+def test_a_failed_experiment_leaves_the_others_printed() -> None:
     status, lines, err = command("-m", "T=2", "S=4", "runs=3", "estimator=pomrl,action_prior")
     assert (status, len(printed_rows(lines))) == (1, 1)
     assert [line.endswith(" (failed)") for line in folders(lines)] == [False, True]

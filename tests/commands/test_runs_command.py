@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("empty_outputs")
 
 
 class TestLists:
-    def test_each_experiment_has_one_line_and_forms_agree(self) -> None:
+    def test_each_experiment_has_one_line(self) -> None:
         signatures = [published(sigma, 2).signature for sigma in (0.01, 0.02)]
         status, out, _ = call(runs)
         assert status == 0
@@ -37,12 +37,12 @@ class TestLists:
         assert (status, out, err.count("\n")) == (1, "", 1)
 
     @pytest.mark.parametrize(
-        "word",
+        "condition",
         ["sigma=[", "", "=1", "sigma", "sigma=!!python/object:os.system {}", "sigma=2000-02-30",
          "sigma=" + "[" * 10**6, "x" * 10**6, "sigma=\x1b[31m]"],
     )  # fmt: skip
-    def test_bad_filters_are_one_short_line(self, word: str) -> None:
-        status, out, err = call(runs, word)
+    def test_bad_filters_are_one_short_line(self, condition: str) -> None:
+        status, out, err = call(runs, condition)
         assert (status, out, err.count("\n")) == (2, "", 1)
         assert len(err) < 300
         assert "\x1b" not in err
@@ -50,24 +50,22 @@ class TestLists:
 
 class TestVerifyAndPrune:
     def test_what_is_damaged_is_named(self) -> None:
-        one = published(0.01, 60)
+        experiment = published(0.01, 60)
         assert call(runs, "--verify")[0] == 0
-        for name in (one.blocks()[0].name, "experiment.json"):
-            content = (one.folder / name).read_bytes()
-            (one.folder / name).write_bytes(content[:-9])
+        for name in (experiment.blocks()[0].name, "experiment.json"):
+            content = (experiment.folder / name).read_bytes()
+            (experiment.folder / name).write_bytes(content[:-9])
             status, out, _ = call(runs, "--verify")
             assert status == 1
             assert name in out
         assert "experiment.json" in call(runs)[2]
 
-    def test_only_what_is_outdated_goes_and_only_with_yes(
-        self, empty_outputs: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_only_outdated_runs_are_pruned_with_yes(self, empty_outputs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         sound, old, theirs = [published(sigma, 2) for sigma in (0.01, 0.02, 0.03)]
         (theirs.folder / "notes.txt").write_text("mine")
-        left = sound.folder / ".experiment.json.x.tmp"
-        left.write_text("")
-        os.utime(left, (0, 0))
+        remainder = sound.folder / ".experiment.json.x.tmp"
+        remainder.write_text("")
+        os.utime(remainder, (0, 0))
         outdated = {old.signature, theirs.signature}
         monkeypatch.setattr(manifests.Manifest, "is_outdated", lambda self: self.signature in outdated)
         assert "2 experiments with 4 runs, 0.0 MB would be removed; --yes" in call(runs, "--prune")[1]
@@ -75,7 +73,7 @@ class TestVerifyAndPrune:
         assert "0.0 MB removed" in call(runs, "--prune", "--yes")[1]
         assert {path.name for path in (empty_outputs / "runs").iterdir()} == {sound.signature, theirs.signature}
         assert [path.name for path in theirs.folder.iterdir()] == ["notes.txt"]
-        assert not left.exists()
+        assert not remainder.exists()
 
 
 class Terminal(io.StringIO):
@@ -84,28 +82,28 @@ class Terminal(io.StringIO):
 
 
 class TestWhatIsListedIsChanged:
-    @pytest.mark.parametrize(("answer", "left"), [("n\n", 2), ("\n", 2), ("y\n", 1)])
-    def test_removal_says_what_and_how_large_and_asks(
-        self, monkeypatch: pytest.MonkeyPatch, empty_outputs: Path, answer: str, left: int
+    @pytest.mark.parametrize(("answer", "n_experiments"), [("n\n", 2), ("\n", 2), ("y\n", 1)])
+    def test_removal_asks_with_its_size(
+        self, monkeypatch: pytest.MonkeyPatch, empty_outputs: Path, answer: str, n_experiments: int
     ) -> None:
-        kept, _ = (published(sigma, 2) for sigma in (0.01, 0.02))
+        retained, _ = (published(sigma, 2) for sigma in (0.01, 0.02))
         monkeypatch.setattr(sys, "stdin", Terminal(answer))
         assert "remove 1 experiment with 2 runs, 0.0 MB? [y/N]" in call(runs, "sigma=0.02", "--remove")[2]
-        assert len(store.all_experiments()) == len(pd.read_csv(empty_outputs / "index.csv")) == left
-        assert kept.complete() == 2
+        assert len(store.all_experiments()) == len(pd.read_csv(empty_outputs / "index.csv")) == n_experiments
+        assert retained.complete() == 2
         status, _, err = call(runs, "--remove", "--yes")
-        assert (status, len(store.all_experiments())) == (2, left)
+        assert (status, len(store.all_experiments())) == (2, n_experiments)
         assert "--remove must have a filter" in err
 
     def test_only_filters_are_named_if_nothing_matches(self) -> None:
-        words = ("tag=nope", "--since", "2026-11-17T10:00", "--remove", "--yes")
-        assert call(runs, *words)[2].endswith("no stored experiment matches tag=nope --since 2026-11-17T10:00:00\n")
+        arguments = ("tag=nope", "--since", "2026-11-17T10:00", "--remove", "--yes")
+        assert call(runs, *arguments)[2].endswith("no stored experiment matches tag=nope --since 2026-11-17T10:00:00\n")
 
-    def test_the_newest_come_first_and_since_leaves_older_ones_out(self) -> None:
+    def test_newest_come_first_and_since_filters(self) -> None:
         for sigma, start in ((0.01, "2026-11-16T23:59:59+00:00"), (0.02, "2026-11-17T00:00:00+00:00")):
-            said = published(sigma, 2).read_manifest()
-            at = replace(said, provenance=replace(said.provenance, start=start))
-            manifests.write(store.root() / said.signature, at)
+            manifest = published(sigma, 2).read_manifest()
+            dated = replace(manifest, provenance=replace(manifest.provenance, start=start))
+            manifests.write(store.root() / manifest.signature, dated)
         listed = pd.read_csv(io.StringIO(call(runs, "--format", "csv")[1]))
         assert listed["sigma"].tolist() == [0.02, 0.01]
         listed = pd.read_csv(io.StringIO(call(runs, "--since", "2026-11-17T00:00+00:00", "--format", "csv")[1]))
@@ -113,13 +111,13 @@ class TestWhatIsListedIsChanged:
         assert call(runs, "--since", "last week")[0] == 2
 
     def test_tags_are_given_and_taken_away(self) -> None:
-        one, other = (published(sigma, 2) for sigma in (0.01, 0.02))
+        first, other = (published(sigma, 2) for sigma in (0.01, 0.02))
         assert call(runs, "--tag", "all")[1] == "2 experiments changed\n"
         call(runs, "sigma=0.02", "--tag", "2")
-        assert (one.tags(), other.tags()) == (["all"], ["2", "all"])
+        assert (first.tags(), other.tags()) == (["all"], ["2", "all"])
         call(runs, "tag=2", "--untag")
         assert call(runs, "--untag")[0] == 2
-        assert (one.tags(), other.tags()) == (["all"], ["all"])
+        assert (first.tags(), other.tags()) == (["all"], ["all"])
 
 
 HOSTILE = "[/red] [bold]x\x1b[31m\u202e\r\n:warning: <script>|"

@@ -13,27 +13,27 @@ from pomrl import store
 COMMAND = [sys.executable, "-m", "pomrl"]
 
 
-def said(stdout: int, *words: str) -> str:
-    return ended(stdout, *words)[1]
+def error_output(stdout: int, *arguments: str) -> str:
+    return ended(stdout, *arguments)[1]
 
 
-def ended(stdout: int, *words: str) -> tuple[int, str]:
+def ended(stdout: int, *arguments: str) -> tuple[int, str]:
     """Run a command; return its status and messages."""
     try:
-        done = subprocess.run([*COMMAND, *words], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run([*COMMAND, *arguments], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
     finally:
         os.close(stdout)
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("words", [("--help",), ("run", "--help"), ("run", "--hydra-help")])
-def test_a_reader_that_has_ended_is_no_error(words: tuple[str, ...], empty_outputs: Path) -> None:
+@pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("run", "--hydra-help")])
+def test_an_ended_reader_is_no_error(arguments: tuple[str, ...], empty_outputs: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    assert ended(writer, *words) == (128 + signal.SIGPIPE, "")
+    assert ended(writer, *arguments) == (128 + signal.SIGPIPE, "")
 
 
-def test_results_are_stored_though_nobody_reads_the_table(empty_outputs: Path) -> None:
+def test_results_are_stored_without_a_reader(empty_outputs: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     status, messages = ended(writer, "run", "S=3", "T=2", "runs=2")
@@ -42,17 +42,17 @@ def test_results_are_stored_though_nobody_reads_the_table(empty_outputs: Path) -
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
-@pytest.mark.parametrize("words", [("--help",), ("run", "--hydra-help")])
-def test_a_full_disk_is_one_line(words: tuple[str, ...]) -> None:
-    assert said(os.open("/dev/full", os.O_WRONLY), *words) == "standard output: No space left on device\n"
+@pytest.mark.parametrize("arguments", [("--help",), ("run", "--hydra-help")])
+def test_a_full_disk_is_one_line(arguments: tuple[str, ...]) -> None:
+    assert error_output(os.open("/dev/full", os.O_WRONLY), *arguments) == "standard output: No space left on device\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @pytest.mark.parametrize("standard_error", ["2>&-", "2>/dev/full"])
-def test_runs_are_computed_where_standard_error_takes_nothing(standard_error: str, empty_outputs: Path) -> None:
-    words = "run S=3 T=2 runs=2 execution.workers=1"
-    program = f'"{sys.executable}" -m pomrl {words} {standard_error}'
+def test_full_standard_error_stops_no_runs(standard_error: str, empty_outputs: Path) -> None:
+    arguments = "run S=3 T=2 runs=2 execution.workers=1"
+    program = f'"{sys.executable}" -m pomrl {arguments} {standard_error}'
     done = subprocess.run(["bash", "-c", program], cwd=empty_outputs, capture_output=True, text=True, check=False)
-    (kept,) = store.all_experiments()
-    assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, str(kept.folder), "")
-    assert kept.complete() == 2
+    (stored,) = store.all_experiments()
+    assert (done.returncode, done.stdout.splitlines()[-1], done.stderr) == (0, str(stored.folder), "")
+    assert stored.complete() == 2

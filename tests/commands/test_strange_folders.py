@@ -14,9 +14,9 @@ pytestmark = pytest.mark.slow
 MARK = "from pathlib import Path\nPath({!r}).write_text('ran')\n"
 
 
-def call(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def call(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-m", *words]
+    command = [sys.executable, "-m", *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -31,24 +31,22 @@ def strange(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("pomrl", "run", "-m", "sigma=0.01,0.02", "dry_run=true", "runs=1"),
         ("pomrl", "reproduce", "mine", "--runs", "1"),
     ],
     ids=" ".join,
 )
-def test_no_module_of_the_current_folder_hides_a_library_and_no_plugin_is_found_there(
-    words: tuple[str, ...], strange: Path
-) -> None:
+def test_modules_of_the_folder_hide_nothing(arguments: tuple[str, ...], strange: Path) -> None:
     write(strange / "mine", UNDRAWN)
-    ended = call(strange, *words)
+    ended = call(strange, *arguments)
     assert "Traceback" not in ended.stderr
     assert ended.returncode == 0, ended.stderr
     assert not (strange.parent / "mark").exists()
 
 
-def test_a_component_of_the_current_folder_is_found(tmp_path: Path) -> None:
+def test_components_of_the_current_folder_are_found(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("from pomrl.components import Planner\n\n\nclass Mine(Planner):\n    pass\n")
     ended = call(tmp_path, "pomrl", "run", "planner._target_=mine.Mine", "dry_run=true")
     assert ended.stderr.startswith("planner._target_=mine.Mine: the class must implement "), ended.stderr

@@ -11,7 +11,7 @@ from pomrl.commands import main, run
 from pomrl.commands.terminal import print_frame
 
 
-def test_on_a_terminal_a_table_fits_and_elsewhere_it_has_tabs(
+def test_tables_fit_terminals_and_have_tabs_elsewhere(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = {"task_distribution.measure": "variance", "mean": 0.25, "mean_lower": 0.2, "mean_upper": 0.3, "none": None}
@@ -25,9 +25,7 @@ def test_on_a_terminal_a_table_fits_and_elsewhere_it_has_tabs(
     assert max(map(len, lines)) <= 40
 
 
-def test_optional_columns_that_do_not_fit_are_left_out_and_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_omitted_columns_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     frame = pd.DataFrame([{"sigma": 0.25, "mean": "m" * 10, "iqm": "i" * 10, "median": "d" * 10}])
     for width, left_out in ((46, []), (45, ["median"]), (32, ["median", "iqm"])):
@@ -43,7 +41,7 @@ def test_optional_columns_that_do_not_fit_are_left_out_and_named(
 
 @pytest.mark.usefixtures("empty_outputs")
 @pytest.mark.parametrize(
-    ("arguments", "shown", "left_out"),
+    ("arguments", "columns", "left_out"),
     [
         (["table", "--against", "estimator=pomrl"], "runs mean mean difference", "iqm, pairs"),
         (["runs"], "runs tags", "code, computed"),
@@ -51,16 +49,16 @@ def test_optional_columns_that_do_not_fit_are_left_out_and_named(
 )
 def test_numbers_of_runs_and_tags_stay_longest(
     arguments: list[str],
-    shown: str,
+    columns: str,
     left_out: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]", "+tag=a_tag_of_15_let")
-    assert call(run, "-m", *words, "estimator=pomrl,without_meta", "sigma=0.01,0.047")[0] == 0
+    settings = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]", "+tag=a_tag_of_15_let")
+    assert call(run, "-m", *settings, "estimator=pomrl,without_meta", "sigma=0.01,0.047")[0] == 0
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     main.command(arguments[0], arguments[1:])()
     out, err = capsys.readouterr()
-    assert shown in " ".join(re.sub(r"\x1b\[\d*m", "", out).split())
+    assert columns in " ".join(re.sub(r"\x1b\[\d*m", "", out).split())
     assert f"{left_out}; --format csv has all" in err

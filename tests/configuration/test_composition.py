@@ -40,11 +40,11 @@ def by_hydra(overrides: Sequence[str]) -> Any:
 
 
 @pytest.mark.parametrize("job", [["+tag=mine", "sigma=0.02"], ["+note=later", "estimator=pomrl"]])
-def test_keys_that_are_added_or_removed_are_those_of_hydra(job: list[str]) -> None:
+def test_added_and_removed_keys_match_hydra(job: list[str]) -> None:
     assert Composer.from_sources(PUBLISHED).compose(job).values == by_hydra(job)
 
 
-def test_a_job_does_not_depend_on_those_before_it() -> None:
+def test_jobs_do_not_depend_on_earlier_ones() -> None:
     composer = Composer.from_sources(PUBLISHED)
     jobs = [["batches=m20_T5"], [], ["experiment=beyond/families"], ["reading=computed"], ["estimator=pomrl"], ["T=2"]]
     expected = [by_hydra(job) for job in jobs]
@@ -53,7 +53,7 @@ def test_a_job_does_not_depend_on_those_before_it() -> None:
 
 
 @pytest.mark.parametrize("values", ["range(0,1,0.3)", "range(3)", "1e-5,1e16,true,null", "str(1,2)", "'2',x y,[1]"])
-def test_each_value_of_an_axis_is_what_hydra_reads_of_it_alone(values: str) -> None:
+def test_each_value_is_read_as_hydra_does(values: str) -> None:
     composer = Composer.from_sources(PUBLISHED)
     lines = [line for (line,) in composer.product({"+note": values})]
     assert [repr(composer.compose([line]).values["note"]) for line in lines] == [
@@ -61,7 +61,7 @@ def test_each_value_of_an_axis_is_what_hydra_reads_of_it_alone(values: str) -> N
     ]
 
 
-def test_a_sweep_that_is_built_on_another_one_has_its_axes_too(tmp_path: Path) -> None:
+def test_sweeps_inherit_the_axes_of_their_base(tmp_path: Path) -> None:
     (tmp_path / "experiment").mkdir()
     text = "# @package _global_\ndefaults: [task_similarity, _self_]\nhydra: {sweeper: {params: {T: '1,2'}}}\n"
     (tmp_path / "experiment" / "more.yaml").write_text(text)
@@ -69,7 +69,7 @@ def test_a_sweep_that_is_built_on_another_one_has_its_axes_too(tmp_path: Path) -
     assert list(composer.axes("more")) == ["sigma", "estimator", "T"]
 
 
-def test_a_value_that_is_given_elsewhere_replaces_none(tmp_path: Path) -> None:
+def test_missing_marks_do_not_replace_values(tmp_path: Path) -> None:
     (tmp_path / "estimator").mkdir()
     (tmp_path / "estimator" / "mine.yaml").write_text("defaults: [ada_pomrl, _self_]\nstart_deviation: ???\n")
     composed = Composer.from_sources(Sources(CONF, tmp_path)).compose(["estimator=mine"])
@@ -86,14 +86,14 @@ def remove_an_option(conf: Path) -> None:
 
 
 @pytest.mark.parametrize("edit", [edit_an_option, remove_an_option])
-def test_files_are_read_once_and_again_when_they_have_changed(edit: Callable[[Path], None], conf: Path) -> None:
+def test_files_are_read_again_after_changes(edit: Callable[[Path], None], conf: Path) -> None:
     before = Composer.from_sources(Sources(conf))
     assert Composer.from_sources(Sources(conf)) is before
     edit(conf)
     assert Composer.from_sources(Sources(conf)) is not before
 
 
-def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
+def test_an_edited_sweep_is_composed_again(tmp_path: Path) -> None:
     study = tmp_path / "mine"
     sweeps = study / SWEEPS / "mine"
     sweeps.mkdir(parents=True)
@@ -101,7 +101,7 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
     seeds = []
     for seed in (1, 2):
         (sweeps / "first.yaml").write_text(f"# @package _global_\nseed: {seed}\n")
-        seeds += [one.experiment.problem.seed for one in sweep(PUBLISHED.with_study(study), "mine/first")]
+        seeds += [setting.experiment.problem.seed for setting in sweep(PUBLISHED.with_study(study), "mine/first")]
     assert seeds == [1, 2]
 
 
@@ -130,7 +130,7 @@ def test_an_edited_sweep_of_a_study_is_composed_again(tmp_path: Path) -> None:
         ("experiment=beyond/tied_row", r"experiment=beyond/tied_row: .* \(did you mean tied_rows\?\);"),
     ],
 )
-def test_what_cannot_be_composed_is_a_line_that_names_the_key(override: str, line: str) -> None:
+def test_unknown_and_malformed_keys_are_one_line(override: str, line: str) -> None:
     with pytest.raises(ConfigError, match=f"^{line}"):
         parse(Composer.from_sources(PUBLISHED).compose([override]))
 
@@ -145,25 +145,25 @@ def test_what_cannot_be_composed_is_a_line_that_names_the_key(override: str, lin
         ("3", "/.*/estimator/mine.yaml: Invalid loaded object type: int"),
     ],
 )
-def test_a_bad_file_of_an_option_is_named_in_one_line(content: str, line: str, tmp_path: Path) -> None:
+def test_a_bad_option_file_is_one_line(content: str, line: str, tmp_path: Path) -> None:
     file = tmp_path / "estimator/mine.yaml"
     file.parent.mkdir()
     file.write_text(content)
-    for words in ((), ("-m", "sigma=0.01,0.02")):
-        status, _, err = call(run, *words, "--config-dir", str(tmp_path), "estimator=mine")
+    for arguments in ((), ("-m", "sigma=0.01,0.02")):
+        status, _, err = call(run, *arguments, "--config-dir", str(tmp_path), "estimator=mine")
         assert (status, re.fullmatch(f"{line}\n", err) is not None) == (1, True), err
 
 
 @pytest.mark.parametrize("option", [*OPTIONS, "gamma_schedule.snap=[0.5,0.9] gamma_schedule=dong"])
 def test_hydra_instantiates_the_component_of_the_experiment(option: str) -> None:
     group = option.partition("=")[0].partition(".")[0]
-    words = option.split()
+    changes = option.split()
     register_resolvers()
     with initialize_config_dir(str(CONF), version_base="1.3"):
-        config = compose("config", words)
-    experiment = parse(Composer.from_sources(PUBLISHED).compose(words))
-    parts = vars(experiment) | vars(experiment.problem) | vars(experiment.method)
-    assert instantiate(config[group]) == parts[group]
+        config = compose("config", changes)
+    experiment = parse(Composer.from_sources(PUBLISHED).compose(changes))
+    components = vars(experiment) | vars(experiment.problem) | vars(experiment.method)
+    assert instantiate(config[group]) == components[group]
 
 
 def test_a_group_that_hydra_removed_is_named() -> None:
@@ -171,16 +171,16 @@ def test_a_group_that_hydra_removed_is_named() -> None:
         parse(to_composed(by_hydra(["~estimator"])))
 
 
-def test_the_schedule_alone_gives_the_reading_of_an_older_file() -> None:
+def test_old_files_are_read_by_their_schedule() -> None:
     own = ["task_distribution=garnet", "data=generative", "meta_batch=own", "estimator=tied_rows"]
-    words = [*own, "gamma_schedule=dong", "reading=computed"]
-    composed = Composer.from_sources(PUBLISHED).compose(words)
+    changes = [*own, "gamma_schedule=dong", "reading=computed"]
+    composed = Composer.from_sources(PUBLISHED).compose(changes)
     schedule = {key: value for key, value in composed.values["gamma_schedule"].items() if key != "_convert_"}
     actual = find_options({**composed.values, "gamma_schedule": schedule}, PUBLISHED)
     assert (actual["gamma_schedule"], actual["reading"]) == ("dong", "computed")
 
 
-def test_a_shipped_option_is_not_hidden_by_ones_own(tmp_path: Path) -> None:
+def test_own_options_cannot_hide_shipped_ones(tmp_path: Path) -> None:
     options = tmp_path / "conf"
     (options / "estimator").mkdir(parents=True)
     (options / "estimator" / "mine.yaml").touch()
@@ -194,19 +194,19 @@ def test_a_shipped_option_is_not_hidden_by_ones_own(tmp_path: Path) -> None:
             change(folder)
 
 
-def test_a_sweep_that_has_no_meaning_under_a_variant_is_named_with_it() -> None:
+def test_meaningless_sweeps_of_a_variant_are_named() -> None:
     with pytest.raises(ConfigError, match=r"^gamma_0, variant known: .*gamma_0"):
         sweep(PUBLISHED, "gamma_0", of_keys("known", {"gamma_schedule": "dong"}))
 
 
-def test_a_number_of_the_environment_is_a_number(monkeypatch: pytest.MonkeyPatch):
+def test_numbers_of_the_environment_are_numbers(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SIGMA", "0.02")
     composer = Composer.from_sources(PUBLISHED)
     assert composer.compose(["sigma=${oc.env:SIGMA}"]).values["sigma"] == 0.02
     assert composer.compose(["sigma=${oc.env:NO_SUCH_VARIABLE,0.03}"]).values["sigma"] == 0.03
 
 
-def test_options_in_files_that_hydra_no_longer_reads_are_named(tmp_path: Path):
+def test_old_suffixes_of_options_are_refused(tmp_path: Path):
     (tmp_path / "estimator").mkdir()
     (tmp_path / "estimator" / "mine.yml").write_text("_target_: x.Y")
     with pytest.raises(ConfigError, match=r"estimator/mine\.yml: a file of options must end in \.yaml"):
@@ -220,12 +220,12 @@ def test_letters_beyond_a_to_z_are_quoted():
 
 
 @pytest.mark.parametrize("override", ["σ=0.01", "größe"])
-def test_letters_beyond_a_to_z_in_keys_are_refused(override: str):
+def test_letters_beyond_ascii_in_keys_are_refused(override: str):
     with pytest.raises(ConfigError, match="an override must be key=value, such as sigma"):
         Composer.from_sources(PUBLISHED).compose([override])
 
 
-def test_a_variant_sets_a_key_wherever_the_sweep_does_not_vary_it() -> None:
+def test_variants_set_keys_outside_the_axes() -> None:
     wide = of_keys("wide", {"sigma": 0.02, "m": 3})
     problems = [setting.experiment.problem for setting in sweep(PUBLISHED, None, wide, further=["sigma=0.01,0.03"])]
     assert [(problem.sigma, problem.m) for problem in problems] == [(0.01, 3), (0.03, 3)]
@@ -248,20 +248,18 @@ class TestShallowCopies:
         assert shallow == deep
         assert "estimator" in shallow[1] or flag == "--hydra-help"
 
-    def test_jobs_with_a_search_path_and_structured_options_are_equal(
-        self, here: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_structured_options_equal_deep_copies(self, cwd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(ConfigStore.instance(), "repo", deepcopy(ConfigStore.instance().repo))
         option = {"defaults": ["ada_pomrl", "_self_"], "start_deviation": 0.25}
         ConfigStore.instance().store("structured", option, group="estimator")
-        (here / "own" / "estimator").mkdir(parents=True)
-        (here / "own" / "estimator" / "mine.yaml").write_text("defaults: [structured, _self_]\nprior: exclusive\n")
-        words = ("-m", "hydra.searchpath=[file://own]", "estimator=structured,mine,pomrl", "dry_run=true")
+        (cwd / "own" / "estimator").mkdir(parents=True)
+        (cwd / "own" / "estimator" / "mine.yaml").write_text("defaults: [structured, _self_]\nprior: exclusive\n")
+        arguments = ("-m", "hydra.searchpath=[file://own]", "estimator=structured,mine,pomrl", "dry_run=true")
 
         def configurations() -> list[str]:
-            status, _, err = called(run, *words, "hydra/launcher=basic", "hydra.sweep.dir=sweep")
+            status, _, err = called(run, *arguments, "hydra/launcher=basic", "hydra.sweep.dir=sweep")
             assert status == 0, err
-            return [path.read_text() for path in sorted((here / "sweep").glob("*/.hydra/config.yaml"))]
+            return [path.read_text() for path in sorted((cwd / "sweep").glob("*/.hydra/config.yaml"))]
 
         shallow, deep = self.with_and_without(configurations)
         assert shallow == deep

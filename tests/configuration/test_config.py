@@ -15,13 +15,13 @@ def experiment(*overrides: str) -> Experiment:
     return sweeps.experiment(PUBLISHED, overrides)
 
 
-def test_the_grid_ends_with_gamma_eval_and_has_nothing_above_it() -> None:
+def test_the_grid_ends_with_gamma_eval() -> None:
     assert scientific_settings(experiment("gamma_eval=0.2"))["gamma_schedule"]["gammas"] == [0.0, 0.05, 0.1, 0.15, 0.2]
     assert scientific_settings(experiment("gamma_eval=0.12"))["gamma_schedule"]["gammas"] == [0.0, 0.05, 0.1, 0.12]
 
 
 @pytest.mark.parametrize(("horizon", "last"), [("null", 0.99), ("5", 1.0)])
-def test_the_grid_reaches_1_only_where_tasks_end_after_a_horizon(horizon: str, last: float) -> None:
+def test_the_grid_reaches_1_with_a_horizon(horizon: str, last: float) -> None:
     described = scientific_settings(experiment("gamma_eval=1", f"horizon={horizon}"))
     assert described["gamma_schedule"]["gammas"][-1] == last
 
@@ -35,11 +35,11 @@ def test_options_follow_the_numbers_at_the_top() -> None:
 @pytest.mark.parametrize(
     "same", ["runs=7", "execution.workers=1", "force=true", "sigma=0.010", "gamma_schedule=best_fixed"]
 )
-def test_what_cannot_change_a_number_is_not_in_the_signature(same: str) -> None:
+def test_signatures_ignore_keys_without_effect(same: str) -> None:
     assert signature(experiment(same)) == signature(experiment())
 
 
-def test_an_integer_where_a_number_is_meant_is_that_number() -> None:
+def test_integers_and_equal_floats_share_signatures() -> None:
     assert signature(experiment("sigma=0")) == signature(experiment("sigma=0.0"))
 
 
@@ -60,7 +60,7 @@ NOT_IN_THE_SIGNATURE = {
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_every_key_is_in_the_signature_or_has_a_reason_not_to_be(option: str) -> None:
+def test_every_key_is_signed_or_excluded(option: str) -> None:
     group, _, name = option.partition("=")
     assert experiment(option).options[group] == name
     signed = set(flat_settings(scientific_settings(experiment(option)), {}))

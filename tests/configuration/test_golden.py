@@ -84,7 +84,7 @@ def flat(values: Any, path: tuple[str, ...] = ()) -> dict[str, Any]:
     """Flatten nested values; an empty mapping is a value."""
     if not isinstance(values, dict) or not values:
         return {".".join(path): values}
-    return {key: value for name, part in values.items() for key, value in flat(part, (*path, str(name))).items()}
+    return {key: value for name, nested in values.items() for key, value in flat(nested, (*path, str(name))).items()}
 
 
 def configurations() -> dict[str, dict[str, Any]]:
@@ -95,15 +95,15 @@ def configurations() -> dict[str, dict[str, Any]]:
 
 def sweep_differences(override: str) -> dict[str, Any]:
     """Return a sweep's reading and options, and its differences from the configuration with these."""
-    selected, default = options_of(override), options_of()
+    selected, default = composed_options(override), composed_options()
     reading = {READING: selected[READING]} if selected[READING] != default[READING] else {}
-    unchosen = options_of(f"{READING}={selected[READING]}")
+    unchosen = composed_options(f"{READING}={selected[READING]}")
     options = reading | {group: name for group, name in selected.items() if name != unchosen.get(group)}
     before = composed(*(f"{group}={name}" for group, name in options.items()))
     return options | differences(before, composed(override))
 
 
-def options_of(*overrides: str) -> dict[str, str]:
+def composed_options(*overrides: str) -> dict[str, str]:
     options = Composer.from_sources(PUBLISHED).compose(overrides).options
     return {group: name for group, name in options.items() if group in {*GROUPS, "batches", READING}}
 
@@ -132,7 +132,7 @@ def test_configurations_are_equal_to_the_kept_ones(file_regression: FileRegressi
 
 
 @pytest.mark.parametrize("changes_together", TOGETHER, ids=" ".join)
-def test_what_is_composed_fast_is_what_hydra_composes(changes_together: list[str]) -> None:
+def test_fast_composition_equals_hydras(changes_together: list[str]) -> None:
     assert composed(*changes_together) == by_hydra(changes_together)
 
 
@@ -148,8 +148,8 @@ def test_results_are_equal_to_the_kept_ones(file_regression: FileRegressionFixtu
     file_regression.check(as_csv(results()), fullpath=GOLDEN / "results.csv", check_fn=check_fn)
 
 
-def check_means(obtained: Path, kept: Path) -> None:
-    means, kept_means = (pd.read_csv(path, dtype=str).drop(columns="digest") for path in (obtained, kept))
+def check_means(obtained: Path, stored: Path) -> None:
+    means, kept_means = (pd.read_csv(path, dtype=str).drop(columns="digest") for path in (obtained, stored))
     pd.testing.assert_frame_equal(means, kept_means)
 
 
@@ -187,7 +187,7 @@ def digest_published() -> Iterator[dict[str, Any]]:
     for study in shipped_studies():
         for variant in study.variants:
             for name in study.sweeps if variant.sweeps is None else variant.sweeps:
-                settings = [scientific_settings(one.experiment) for one in study.settings(name, variant)]
+                settings = [scientific_settings(setting.experiment) for setting in study.settings(name, variant)]
                 text = json.dumps(settings, sort_keys=True)
                 line = {"study": study.name, "sweep": name, "variant": variant.name, "experiments": len(settings)}
                 yield {**line, "digest": hashlib.sha256(text.encode()).hexdigest()[:12]}

@@ -58,19 +58,19 @@ VARIANTS = {variant.name: variant for variant in PAPER.variants}
 OF_PRINTED = ("std", "exclusive", "population", "algorithm", "as_printed")
 
 
-def signatures(sweep_name: str, variant: Variant | None = None, *further: str) -> list[str]:
-    return [signature(setting.experiment) for setting in sweep(PUBLISHED, sweep_name, variant, further=further)]
+def signatures(sweep_name: str, variant: Variant | None = None, *overrides: str) -> list[str]:
+    return [signature(setting.experiment) for setting in sweep(PUBLISHED, sweep_name, variant, further=overrides)]
 
 
 class TestDocument:
     """The page on readings, and the tables beside it."""
 
-    def test_the_table_of_ambiguities_has_every_choice_with_its_setting(self) -> None:
+    def test_the_table_of_ambiguities_has_every_choice(self) -> None:
         rows = pd.read_csv(PAGES / "ambiguities.csv", dtype=str).dropna(subset="choice")
         actual = [(row["choice"], row["number"], (row["setting"],)) for _, row in rows.iterrows()]
         assert actual == [(choice.name, choice.number, choice.overrides) for choice in READINGS]
 
-    def test_every_claim_of_a_sweep_is_counted_once_under_every_reading(self) -> None:
+    def test_every_claim_is_counted_once_per_reading(self) -> None:
         counts = pd.read_csv(PAGES / "readings_claims.csv").set_index("claim")
         names = pd.read_csv(PAGES / "readings_counts.csv")["reading"]
         assert sorted(names) == sorted(variant.name for variant in READINGS_OF.variants)
@@ -101,11 +101,11 @@ class TestOptions:
 
     @pytest.mark.parametrize("reading", VARIANTS)
     @pytest.mark.parametrize("name", OF_PAPER)
-    def test_a_published_column_is_what_its_reading_computes(self, name: str, reading: str) -> None:
+    def test_published_columns_are_computed_by_their_reading(self, name: str, reading: str) -> None:
         assert signatures(name, VARIANTS[reading]) == signatures(name, None, f"reading={reading}")
 
     @pytest.mark.parametrize("name", OF_PAPER)
-    def test_printed_is_the_choices_that_it_names(self, name: str) -> None:
+    def test_printed_combines_its_named_choices(self, name: str) -> None:
         choices = combine([choice for choice in READINGS if choice.name in OF_PRINTED])
         assert signatures(name, VARIANTS["printed"]) == signatures(name, choices) != signatures(name)
 
@@ -114,7 +114,7 @@ OPTIONS = [(group, path.stem) for group in GROUPS for path in PUBLISHED.options(
 """Every option of every group, of all shipped studies."""
 
 
-def values_of(group: str, option: str, reading: str) -> tuple[dict[str, object], bool]:
+def merged_values(group: str, option: str, reading: str) -> tuple[dict[str, object], bool]:
     """Merge the files of an option and its defaults in order; return also whether the reading has one of them."""
     path = next(path for path in PUBLISHED.options(group) if path.stem == option)
     content = yaml.safe_load(path.read_text())
@@ -124,7 +124,7 @@ def values_of(group: str, option: str, reading: str) -> tuple[dict[str, object],
         if default == "_self_":
             values |= content
         elif isinstance(default, str):
-            inherited, inherits = values_of(group, default, reading)
+            inherited, inherits = merged_values(group, default, reading)
             values, is_reached = values | inherited, is_reached or inherits
         else:
             (key,) = default
@@ -139,10 +139,10 @@ class TestInheritance:
 
     @pytest.mark.parametrize("reading", ["printed", "computed"])
     @pytest.mark.parametrize(("group", "option"), OPTIONS)
-    def test_keys_follow_or_a_line_names_the_option(self, group: str, option: str, reading: str) -> None:
+    def test_keys_follow_or_are_noted(self, group: str, option: str, reading: str) -> None:
         composer = Composer.from_sources(PUBLISHED)
         composed = composer.compose([f"reading={reading}", f"{group}={option}"])
-        values, is_reached = values_of(group, option, reading)
+        values, is_reached = merged_values(group, option, reading)
         numbers = {key: value for key, value in values.items() if "$" not in str(value) and key != "task_distribution"}
         if "_target_" in values:
             assert {key: composed.values[group][key] for key in numbers} == numbers
@@ -150,7 +150,7 @@ class TestInheritance:
         is_of_reading = any(any(folder.glob(f"reading/{group}/*/{reading}.yaml")) for folder in PUBLISHED.folders)
         assert (line in composed.notes) == (is_of_reading and not is_reached)
 
-    def test_an_option_of_a_stranger_has_the_keys_of_its_parent_and_keeps_its_own(self, tmp_path: Path) -> None:
+    def test_options_inherit_keys_of_their_parent(self, tmp_path: Path) -> None:
         (tmp_path / "estimator").mkdir()
         (tmp_path / "estimator" / "mine.yaml").write_text("defaults: [ada_pomrl, _self_]\nv2: 0.5\n")
         (tmp_path / "estimator" / "alone.yaml").write_text(
@@ -161,10 +161,10 @@ class TestInheritance:
         inherited = {"prior": "exclusive", "variance": "population", "lag": 1, "v2": 0.5}
         assert {key: mine.values["estimator"][key] for key in inherited} == inherited
         assert not mine.notes
-        alone = composer.compose(["reading=computed", "estimator=alone"])
-        assert alone.notes == ("reading=computed has no keys for estimator=alone, which keeps its own",)
+        standalone = composer.compose(["reading=computed", "estimator=alone"])
+        assert standalone.notes == ("reading=computed has no keys for estimator=alone, which keeps its own",)
 
-    def test_a_line_in_its_defaults_gives_an_option_keys_of_its_own(self, tmp_path: Path) -> None:
+    def test_defaults_give_an_option_its_own_keys(self, tmp_path: Path) -> None:
         """The line of conf/README.md."""
         line = "defaults: [_self_, {optional /reading/estimator/mine@_here_: '${reading}'}]"
         assert line in (PUBLISHED.folder / "README.md").read_text()
@@ -178,7 +178,7 @@ class TestInheritance:
         assert [composed.values["estimator"]["mixing"] for composed in weights] == [0.25, 0.5]
         assert not weights[0].notes
 
-    def test_keys_of_a_published_reading_cannot_be_hidden(self, tmp_path: Path) -> None:
+    def test_keys_of_readings_cannot_be_hidden(self, tmp_path: Path) -> None:
         (tmp_path / "reading" / "estimator" / "pomrl").mkdir(parents=True)
         (tmp_path / "reading" / "estimator" / "pomrl" / "printed.yaml").write_text("index: text\n")
         with pytest.raises(ConfigError, match="reading/estimator/pomrl=printed exists already"):
@@ -192,18 +192,18 @@ class TestInheritance:
             ("reading=imprinted", "did you mean printed?"),
         ],
     )
-    def test_what_is_no_reading_is_refused_in_one_line(self, override: str, message: str) -> None:
+    def test_unknown_readings_are_one_line(self, override: str, message: str) -> None:
         with pytest.raises(ConfigError) as error:
             Composer.from_sources(PUBLISHED).compose([override])
         assert message in str(error.value)
         assert "\n" not in str(error.value)
 
-    def test_python_warns_of_a_component_outside_of_the_reading(self, empty_outputs: Path) -> None:
+    def test_python_warns_of_components_outside_the_reading(self, empty_outputs: Path) -> None:
         with pytest.warns(UserWarning, match="reading=printed has no keys for estimator=RegularisedLeastSquares"):
             pomrl.run(reading="printed", estimator=RegularisedLeastSquares(mixing=0.5), runs=1, T=1)
 
 
-def test_sigma_is_a_name_of_the_notebooks_concentrations_only() -> None:
+def test_sigma_names_concentrations_of_the_notebook() -> None:
     problem = experiment(PUBLISHED, ["reading=computed", "sigma=0.047"]).problem
     tasks = problem.task_distribution
     assert isinstance(tasks, Dirichlet)
@@ -213,13 +213,13 @@ def test_sigma_is_a_name_of_the_notebooks_concentrations_only() -> None:
         tasks.draw_mean(1, 0, problem.S, problem.A, 0.02)
 
 
-def test_an_experiment_of_two_readings_has_a_row_in_each(empty_outputs: Path) -> None:
+def test_shared_experiments_have_a_row_per_reading(empty_outputs: Path) -> None:
     settings = {"estimator": "without_meta", "task_distribution__measure": "std", "T": 2}
     pomrl.sweep(**settings, reading="printed", runs=2)
     assert pomrl.table(reading=["printed", "repaired"], **settings)["reading"].tolist() == ["printed", "repaired"]
 
 
-def test_learners_are_compared_with_themselves_in_another_reading(empty_outputs: Path) -> None:
+def test_learners_are_compared_between_readings(empty_outputs: Path) -> None:
     """More keys of ada-POMRL differ between the readings than between it and no meta-learning."""
     sides = []
     for name in ("computed", "printed"):
@@ -233,7 +233,7 @@ def test_learners_are_compared_with_themselves_in_another_reading(empty_outputs:
     ]
 
 
-def test_a_table_of_readings_has_a_column_of_readings_and_none_that_follows(empty_outputs: Path) -> None:
+def test_tables_of_readings_hide_dependent_columns(empty_outputs: Path) -> None:
     pomrl.sweep(reading=["printed", "repaired", "computed"], sigma=[0.01, 0.025], runs=2, T=2)
     table = pomrl.table(reading=["printed", "repaired", "computed"], sigma=[0.01, 0.025], T=2)
     assert [name for name in map(str, table) if not name.startswith(("mean", "iqm", "median", "runs"))] == [
@@ -244,21 +244,25 @@ def test_a_table_of_readings_has_a_column_of_readings_and_none_that_follows(empt
 
 
 class TestPublished:
-    def test_every_choice_by_itself_changes_its_key_and_nothing_else(self) -> None:
-        assert [choice.name for choice in READINGS] == [of.name for of in READINGS_OF.variants if of.is_single]
+    def test_single_choices_change_only_their_key(self) -> None:
+        assert [choice.name for choice in READINGS] == [
+            reading.name for reading in READINGS_OF.variants if reading.is_single
+        ]
         for choice in READINGS:
             key, _, value = choice.overrides[0].partition("=")
             changed = 0
             for name, settings in readings()[choice.name].items():
                 for setting, default in zip(settings, readings()[PAPER.unchanged][name], strict=True):
                     a, b = flat(setting), flat(default)
-                    differing = {part for part in a.keys() | b.keys() if a.get(part) != b.get(part)}
+                    differing = {
+                        changed_key for changed_key in a.keys() | b.keys() if a.get(changed_key) != b.get(changed_key)
+                    }
                     assert differing <= {key}, (choice.name, name)
                     changed += bool(differing)
                     assert not differing or str(a[key]) == value
             assert changed > 0 or choice.name == "per_run", choice.name
 
-    def test_schedules_choose_in_each_run_where_a_reading_says_so(self) -> None:
+    def test_per_run_changes_the_choice_of_schedules(self) -> None:
         """The choice `per_run` changes no experiment, but how hindsight schedules are read."""
         registry = claims_of(PAPER)
         choices = {
@@ -276,22 +280,25 @@ class TestPublished:
 
 
 def judgement(variant: str, id: str, verdict: Verdict, estimate: float) -> Judgement:
-    shown = Comparison(estimate=estimate, below=0.0, verdict=verdict)
-    return Judgement(variant=variant, id=id, statement="", verdict=verdict, comparisons=(shown,))
+    comparison = Comparison(estimate=estimate, below=0.0, verdict=verdict)
+    return Judgement(variant=variant, id=id, statement="", verdict=verdict, comparisons=(comparison,))
 
 
-def made(verdicts: Mapping[str, str]) -> Judgements:
+def letter_judgements(verdicts: Mapping[str, str]) -> Judgements:
     """A letter for each claim: r, n or i."""
-    words = {"r": Verdict.HOLDS, "n": Verdict.DOES_NOT_HOLD, "i": Verdict.UNDECIDED}
+    verdict_letters = {"r": Verdict.HOLDS, "n": Verdict.DOES_NOT_HOLD, "i": Verdict.UNDECIDED}
     return Judgements(
         {
-            variant: {f"Q{i}": judgement(variant, f"Q{i}", words[letter], i + 0.25) for i, letter in enumerate(letters)}
+            variant: {
+                f"Q{i}": judgement(variant, f"Q{i}", verdict_letters[letter], i + 0.25)
+                for i, letter in enumerate(letters)
+            }
             for variant, letters in verdicts.items()
         }
     )
 
 
-MADE = made({DEFAULT: "rni", "std": "rri", "exclusive": "nni", "fixed": "rii"})
+MADE = letter_judgements({DEFAULT: "rni", "std": "rri", "exclusive": "nni", "fixed": "rii"})
 ORDER = ["std", "fixed", DEFAULT, "exclusive"]
 
 
@@ -303,16 +310,19 @@ class TestVerdicts:
 
     def test_changes(self) -> None:
         actual = agreement.changes(MADE, DEFAULT, ["std", "exclusive", "fixed"])
-        assert [(of.id, of.after.variant, str(of.before.verdict), str(of.after.verdict)) for of in actual] == [
+        assert [
+            (result.id, result.after.variant, str(result.before.verdict), str(result.after.verdict))
+            for result in actual
+        ] == [
             ("Q0", "exclusive", "holds", "does not hold"),
             ("Q1", "std", "does not hold", "holds"),
             ("Q1", "fixed", "does not hold", "undecided"),
         ]
-        assert [of.is_turned for of in actual] == [True, True, False]
+        assert [result.is_turned for result in actual] == [True, True, False]
 
     def test_counts_over_variants(self) -> None:
         actual = agreement.over(MADE, MADE.variants)
-        assert {id: [of[verdict] for verdict in Verdict] for id, of in actual.items()} == {
+        assert {id: [result[verdict] for verdict in Verdict] for id, result in actual.items()} == {
             "Q0": [3, 1, 0, 0],
             "Q1": [1, 2, 0, 1],
             "Q2": [0, 0, 0, 4],
@@ -320,7 +330,7 @@ class TestVerdicts:
 
 
 class TestFigure:
-    def test_tiles_have_the_colour_of_the_verdict_and_the_estimate(self) -> None:
+    def test_tiles_show_verdicts_and_estimates(self) -> None:
         drawing = readings_figure.draw(MADE, MADE.variants)
         (ax,) = drawing.figure.axes
         (tiles,) = ax.collections

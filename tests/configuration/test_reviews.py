@@ -33,8 +33,8 @@ OF_VARIANT = (
 )
 
 
-def git(*words: str) -> None:
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
+def git(*arguments: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments], check=True, capture_output=True)
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +65,8 @@ def edit(path: Path, old: str, new_text: str) -> None:
     path.write_text(path.read_text().replace(old, new_text))
 
 
-def review(*words: str) -> tuple[int, str]:
-    status, out, err = call(diff, "main..", *words)
+def review(*arguments: str) -> tuple[int, str]:
+    status, out, err = call(diff, "main..", *arguments)
     return status, out if status < 2 else out + err
 
 
@@ -82,9 +82,7 @@ def review(*words: str) -> tuple[int, str]:
         (STUDY, "{loss: mean}", "{m: 6}", "settings: " + "; ".join(OF_VARIANT) + "; in 1 sweep"),
     ],
 )  # fmt: skip
-def test_a_changed_setting_is_named_once_with_its_sweeps(
-    study: Path, file: str, old: str, new_text: str, line: str
-) -> None:
+def test_a_changed_setting_is_named_once(study: Path, file: str, old: str, new_text: str, line: str) -> None:
     edit(study / file, old, new_text)
     status, out = review()
     assert (status, out.splitlines()[:2]) == (1, [line, "code: no change"])
@@ -105,7 +103,7 @@ def test_three_changes_have_three_tables(study: Path) -> None:
     assert "| my_study/first | default, mean_over_states | 12 |" in out
 
 
-def test_a_typo_cannot_be_composed_and_the_rest_is_compared(study: Path) -> None:
+def test_a_typo_leaves_the_rest_compared(study: Path) -> None:
     edit(study / OPTION, "weight: 0.5", "wieght: 0.5")
     (study / "conf" / "estimator" / "other.yaml").write_text("_target_: my_study.shrunk.Shrunk\nweight: 0.1\n")
     status, out = review()
@@ -115,7 +113,7 @@ def test_a_typo_cannot_be_composed_and_the_rest_is_compared(study: Path) -> None
     assert "removed experiments" not in out
 
 
-def test_a_new_and_a_removed_option_are_named(study: Path) -> None:
+def test_new_and_removed_options_are_named(study: Path) -> None:
     (study / OPTION).rename(study / "conf" / "estimator" / "moved.yaml")
     edit(study / SWEEP, "ada_pomrl,shrunk", "ada_pomrl,moved")
     status, out = review()
@@ -136,7 +134,7 @@ def test_a_renamed_sweep_has_the_same_experiments(study: Path) -> None:
     assert "removed experiments" not in out
 
 
-def test_changed_code_names_sweeps_and_results_and_is_computed_once(study: Path) -> None:
+def test_changed_code_is_computed_once(study: Path) -> None:
     edit(study / CODE, "self.weight if", "self.weight / 2 if")
     status, out, err = call(diff, "main..", "--runs", "20")
     assert status == 1
@@ -166,7 +164,7 @@ def test_verdicts_are_those_of_the_requested_runs(study: Path) -> None:
     assert review("--runs", "20") == few
 
 
-def test_a_failure_on_one_side_is_no_difference_of_numbers(study: Path) -> None:
+def test_failures_are_no_difference_of_numbers(study: Path) -> None:
     edit(study / CODE, "return weight", "raise ValueError('no ' + 'estimate')\n        return weight")
     status, out = review("--runs", "5")
     assert (status, out.splitlines()[0]) == (2, "no answer: ValueError: no estimate")
@@ -181,7 +179,7 @@ def test_a_failure_on_one_side_is_no_difference_of_numbers(study: Path) -> None:
         (CODE, "from pomrl.components", "from pomrl.componentz", "cannot be imported"),
     ],
 )
-def test_what_a_study_breaks_is_named_and_nothing_is_called_removed(
+def test_broken_studies_are_named_without_removals(
     study: Path, file: str, old: str, new_text: str, reason: str
 ) -> None:
     edit(study / file, old, new_text)
@@ -190,22 +188,22 @@ def test_what_a_study_breaks_is_named_and_nothing_is_called_removed(
     assert "removed" not in out
 
 
-def test_code_may_print_and_files_may_be_damaged(study: Path, repository: Path) -> None:
+def test_printing_and_damage_change_no_review(study: Path, repository: Path) -> None:
     edit(study / CODE, "        weight = ", "        print('{}', flush=True)\n        weight = ")
     edit(study / OPTION, "weight: 0.5", "weight: 0.8")
     first = review("--runs", "4")
     assert "settings: estimator.weight: 0.5 -> 0.8; in 1 sweep" in first[1]
-    for kept in Path(os.environ["POMRL_OUTPUTS"]).glob("reviews/*/composition.json"):
-        kept.write_text("{}")
+    for file in Path(os.environ["POMRL_OUTPUTS"]).glob("reviews/*/composition.json"):
+        file.write_text("{}")
     assert review("--runs", "4") == first
 
 
 def test_the_page_shows_a_review_whole(study: Path) -> None:
     page = (ROOT / "docs" / "review.md").read_text().partition("## A review\n")[2]
-    (shown,) = re.findall(r"```text\n(.*?)```", page.partition("\n## ")[0], flags=re.DOTALL)
+    (example,) = re.findall(r"```text\n(.*?)```", page.partition("\n## ")[0], flags=re.DOTALL)
     old, new_text, file = re.findall(r's/(.*?)/(.*?)/" (\S+)', page)[0]
     edit(study.parent / file, old, new_text)
-    assert review("--runs", "20") == (1, shown)
+    assert review("--runs", "20") == (1, example)
 
 
 def test_only_named_sweeps_are_compared(study: Path) -> None:
@@ -215,12 +213,12 @@ def test_only_named_sweeps_are_compared(study: Path) -> None:
     assert (status, "did you mean my_study/first?" in out) == (2, True)
 
 
-def test_revisions_that_do_not_exist_are_one_line(study: Path) -> None:
+def test_unknown_revisions_are_one_line(study: Path) -> None:
     assert call(diff, "main..nothing")[0] == 2
     assert call(diff, "m=2", "--runs", "3")[2].startswith("--runs and --sweeps need two git revisions")
 
 
-def test_markdown_is_short_enough_for_a_summary_and_begins_with_the_answer() -> None:
+def test_markdown_fits_a_summary() -> None:
     frame = pd.DataFrame({"sweep": ["a" * 100] * 2000})
     text = format_markdown(["settings: many"], [Section("long", frame=frame), Section("short", ["x"])])
     assert text.startswith("- settings: many\n")
@@ -230,9 +228,7 @@ def test_markdown_is_short_enough_for_a_summary_and_begins_with_the_answer() -> 
 
 
 @pytest.mark.slow
-def test_a_changed_formula_of_the_engine_names_exactly_the_sweeps_whose_numbers_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changed_formulas_name_exactly_their_sweeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy of this project, with a changed line in the mixing rate of POMRL."""
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "outputs"))
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(tmp_path / "clone")], check=True)
@@ -249,7 +245,7 @@ def test_a_changed_formula_of_the_engine_names_exactly_the_sweeps_whose_numbers_
 
 
 @pytest.mark.parametrize(
-    ("word", "revisions"),
+    ("argument", "revisions"),
     [
         ("main..branch", ("main", "branch")),
         ("main..", ("main", "")),
@@ -260,8 +256,8 @@ def test_a_changed_formula_of_the_engine_names_exactly_the_sweeps_whose_numbers_
         ("3c5fe0a94f3d", None),
     ],
 )
-def test_revisions_are_told_from_settings_and_folders(word: str, revisions: tuple[str, str] | None) -> None:
-    assert parse_range(word) == revisions
+def test_revisions_are_told_from_settings_and_folders(argument: str, revisions: tuple[str, str] | None) -> None:
+    assert parse_range(argument) == revisions
 
 
 @pytest.fixture
@@ -288,7 +284,7 @@ hydra: {mode: MULTIRUN, sweeper: {params: {estimator: "pomrl,halved"}}}
 """
 
 
-def test_an_own_folder_is_reviewed_with_its_options_and_sweeps(own_folder: Path) -> None:
+def test_own_folders_are_reviewed_with_their_options(own_folder: Path) -> None:
     edit(own_folder / "estimator" / "halved.yaml", "weight: 0.5", "weight: 0.9")
     status, out, _ = call(diff, "own..")
     assert (status, out.splitlines()[0]) == (1, "settings: estimator.weight: 0.5 -> 0.9; in 2 sweeps")
@@ -298,7 +294,7 @@ def test_an_own_folder_is_reviewed_with_its_options_and_sweeps(own_folder: Path)
     assert (status, "estimator.wieght=0.9: unknown key" in out) == (2, True)
 
 
-def test_code_of_an_own_folder_is_computed_with_both_versions(own_folder: Path) -> None:
+def test_own_code_is_computed_with_both_versions(own_folder: Path) -> None:
     edit(own_folder.parent / "halved.py", "self.weight", "0.1 * self.weight")
     status, out, _ = call(diff, "own..", "--runs", "3")
     assert (status, out.splitlines()[1]) == (1, "code: halved.py; numbers change in 2 of 2 sweeps")

@@ -16,20 +16,20 @@ SWEEPS = [(study, name) for study in shipped_studies() for name in study.sweeps]
 FIGURES = {study.name: figures_of(study) for study in shipped_studies()}
 
 
-def ids(of_study: tuple[Study, str]) -> str:
-    return f"{of_study[0].name}/{of_study[1]}"
+def ids(sweep: tuple[Study, str]) -> str:
+    return f"{sweep[0].name}/{sweep[1]}"
 
 
-@pytest.mark.parametrize("of_study", SWEEPS, ids=ids)
-def test_every_published_sweep_is_used_and_has_one_number_of_runs(of_study: tuple[Study, str]) -> None:
+@pytest.mark.parametrize("study_sweep", SWEEPS, ids=ids)
+def test_published_sweeps_are_used_with_one_size(study_sweep: tuple[Study, str]) -> None:
     """A sweep is in a figure or in a claim."""
-    study, name = of_study
-    assert any(name in part.sweeps for part in (*FIGURES[study.name], *claims_of(study)))
+    study, name = study_sweep
+    assert any(name in user.sweeps for user in (*FIGURES[study.name], *claims_of(study)))
     assert "runs" not in Composer.from_sources(PUBLISHED).axes(study.option(name))
 
 
 @pytest.mark.parametrize("name", PAPER.sweeps)
-def test_a_sweep_of_the_paper_has_a_short_name_and_a_full_one(name: str) -> None:
+def test_paper_sweeps_have_short_and_full_names(name: str) -> None:
     composer = Composer.from_sources(PUBLISHED)
     short, full = f"experiment={name}", f"experiment=pomrl2023/{name}"
     assert composer.axes(f"pomrl2023/{name}") == composer.axes(name)

@@ -21,7 +21,7 @@ CONSTANTS = {"1", "2", "3", "4", "5", "0.01", "0.047", "0.99", "95", "300", "1,0
 """Numbers that are settings, or count the findings."""
 
 
-@pytest.mark.usefixtures("here")
+@pytest.mark.usefixtures("cwd")
 def test_the_first_sweep_prints_the_table() -> None:
     status, printed, err = call(run, "-m", "sigma=0.01,0.025,0.047")
     (table,) = re.findall(r"```text\n(.*?)```", SOURCE, flags=re.DOTALL)

@@ -60,9 +60,9 @@ def test_every_page_that_code_makes_is_compared_with_its_values() -> None:
 
 
 @pytest.fixture
-def pages(here: Path) -> Path:
+def pages(cwd: Path) -> Path:
     """The folder of the pages of a study, which nobody has computed."""
-    return write(here / "mine", FILES) / "pages"
+    return write(cwd / "mine", FILES) / "pages"
 
 
 def test_a_table_that_a_page_makes_is_renewed_and_another_is_left_alone(pages: Path) -> None:

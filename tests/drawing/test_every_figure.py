@@ -42,7 +42,7 @@ def provisional(name: str, runs: int) -> str:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_data_is_what_is_drawn_and_its_note_says_of_how_many_runs(name: str, drawings: Drawings) -> None:
+def test_data_match_the_drawing_and_its_note(name: str, drawings: Drawings) -> None:
     data = drawings[name].data
     assert list(data.columns) == COLUMNS
     points = data.loc[data["n"] > 0]
@@ -64,7 +64,7 @@ def test_drawing_leaves_its_tables_alone(drawings: Drawings, tables: Mapping[str
         pd.testing.assert_frame_equal(tables[sweep], make_sweep(sweep).table)
 
 
-def texts_of(figure: Figure) -> list[Text]:
+def visible_texts(figure: Figure) -> list[Text]:
     """Return the texts that are seen: matplotlib keeps labels of ticks beyond the ends of their axes."""
     axes = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
     unseen = {
@@ -74,40 +74,42 @@ def texts_of(figure: Figure) -> list[Text]:
         if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
         for label in (tick.label1, tick.label2)
     }
-    texts = [one for one in figure.findobj(Text) if isinstance(one, Text) and one not in unseen]
-    return [one for one in texts if one.get_text() and one.get_visible()]
+    texts = [text for text in figure.findobj(Text) if isinstance(text, Text) and text not in unseen]
+    return [text for text in texts if text.get_text() and text.get_visible()]
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_it_can_be_read_and_nothing_is_over_something_else(name: str, drawings: Drawings) -> None:
+def test_nothing_overlaps_or_leaves_the_page(name: str, drawings: Drawings) -> None:
     figure = drawings[name].figure
     assert figure.get_figwidth() <= 5.5
     with context():
         ink = imread(BytesIO(picture(drawings[name].figure, "png", dpi=100)))[..., :3] < 1
     assert not any(edge.any() for edge in (ink[0], ink[-1], ink[:, 0], ink[:, -1]))
-    assert all(float(text.get_fontsize()) >= 7.0 for text in texts_of(figure))
-    legends = [one for one in figure.findobj(Legend) if isinstance(one, Legend)]
+    assert all(float(text.get_fontsize()) >= 7.0 for text in visible_texts(figure))
+    legends = [box for box in figure.findobj(Legend) if isinstance(box, Legend)]
     assert legends or name == "dirichlet_task_dist"
-    assert not any(ax.bbox.overlaps(one.get_window_extent()) for one in legends for ax in figure.axes)
+    assert not any(ax.bbox.overlaps(box.get_window_extent()) for box in legends for ax in figure.axes)
     titles = [ax.title if ax.title.get_text() else ax._left_title for ax in figure.axes]  # type: ignore[attr-defined]
     boxes = [title.get_window_extent() for title in titles if title.get_text()]
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    assert not any(box.overlaps(other) for box, other in itertools.combinations(boxes, 2))
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_losses_start_at_zero_and_a_method_has_one_look(name: str, drawings: Drawings) -> None:
+def test_losses_start_at_zero_with_consistent_looks(name: str, drawings: Drawings) -> None:
     looks = {style.label: style for style in LOOKS}
     for ax in drawings[name].figure.axes:
         is_zoomed = "zoomed" in ax.get_title(loc="left")
         if ax.get_ylabel() in (LOSS, AVERAGE_LOSS, RUNNING_AVERAGE) and not is_zoomed and ax.get_yscale() == "linear":
             bottom, top = ax.get_ylim()
             assert bottom == 0.0
-            drawn = [*outlines(ax), *(one.get_xydata() for one in ax.lines)]
-            assert top >= max(points[:, 1].max() for points in drawn)
-        for one in ax.lines:
-            if expected := looks.get(str(one.get_label())):
-                drawn = (one.get_color(), one.get_marker(), one.get_linestyle())
-                assert drawn in {(expected.color, expected.marker, line) for line in (expected.linestyle, "--")}
+            outline_points = [*outlines(ax), *(curve.get_xydata() for curve in ax.lines)]
+            assert top >= max(points[:, 1].max() for points in outline_points)
+        for curve in ax.lines:
+            if expected := looks.get(str(curve.get_label())):
+                outline_points = (curve.get_color(), curve.get_marker(), curve.get_linestyle())
+                assert outline_points in {
+                    (expected.color, expected.marker, line) for line in (expected.linestyle, "--")
+                }
 
 
 def test_looks_differ() -> None:
@@ -122,7 +124,7 @@ def one_run() -> StoredSweeps:
 
 
 @pytest.mark.parametrize("name", [name for name in OF_EACH_KIND if name in OF_SWEEPS])
-def test_a_single_run_is_drawn_and_without_any_there_is_no_figure(name: str, one_run: StoredSweeps) -> None:
+def test_single_runs_are_drawn_but_not_none(name: str, one_run: StoredSweeps) -> None:
     assert note(FIGURES[name].draw(one_run)).endswith(provisional(name, 1))
     nothing = Lazy(one_run, lambda sweep: replace(one_run[sweep], values=[], results=[]))
     with pytest.raises(ValueError, match="have the settings of the figure's series"):
@@ -140,9 +142,7 @@ def test_same_tables_same_picture_and_data(name: str, drawings: Drawings, sweeps
 
 
 @pytest.mark.parametrize("name", ["planning_omrl", *(name for name in OF_EACH_KIND if name in OF_SERIES)])
-def test_only_the_bands_of_intervals_differ_from_the_version_of_the_caption(
-    name: str, drawings: Drawings, sweeps: StoredSweeps
-) -> None:
+def test_versions_differ_only_in_their_bands(name: str, drawings: Drawings, sweeps: StoredSweeps) -> None:
     with_intervals = FIGURES[name].draw(sweeps, "ci")
     plain, intervals = drawings[name].data, with_intervals.data
     columns = ["panel", "series", "x", "mean", "n", "marker"]

@@ -48,11 +48,11 @@ def losses(mean: dict[float, float], runs: int = 50, task: int = 1) -> pd.DataFr
     )
 
 
-def drawn(x: float, value: float, reading_error: float = 0.0) -> pd.DataFrame:
+def figure_point(x: float, value: float, reading_error: float = 0.0) -> pd.DataFrame:
     return pd.DataFrame({"x": [x], "value": [value], "reading_error": [reading_error]})
 
 
-def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:
+def test_contradicted_readings_are_printed_in_the_notebook() -> None:
     groups = stored.read("printed.csv").groupby(["series", "task"])["value"]
     table = digitised.read_digitised()
     for (name, task), printed in CONTRADICTED.items():
@@ -61,22 +61,22 @@ def test_what_contradicts_readings_is_what_the_notebook_prints() -> None:
         assert abs(point["value"].item() - printed) > 4 * point["reading_error"].item()
 
 
-def test_z_of_losses_counts_three_errors_at_the_nearest_gamma() -> None:
-    compared = digitised.compare_losses(losses({0.0: 2.0}), drawn(1, 3.0, reading_error=0.2), "task")
+def test_z_counts_three_errors_at_nearest_gamma() -> None:
+    compared = digitised.compare_losses(losses({0.0: 2.0}), figure_point(1, 3.0, reading_error=0.2), "task")
     assert compared["ours"].item() == pytest.approx(2.0)
     assert compared["z"].item() == pytest.approx(1.0 / np.sqrt(1 / 50 + 1 / 100 + 0.04))
-    compared = digitised.compare_losses(losses({0.3: 2.0, 0.4: 5.0}), drawn(0.1 + 0.2, 2.0), "gamma")
+    compared = digitised.compare_losses(losses({0.3: 2.0, 0.4: 5.0}), figure_point(0.1 + 0.2, 2.0), "gamma")
     assert compared["ours"].item() == pytest.approx(2.0)
 
 
-def test_z_at_gamma_star_is_that_of_the_smallest_loss_and_of_gamma_star_that_of_the_loss_in_pairs() -> None:
+def test_z_at_gamma_star_is_paired() -> None:
     rows = losses({0.0: 2.0, 0.5: 1.0, 0.9: 3.0})
-    compared = digitised.compare_losses(dynamic_best(rows), drawn(1, 1.5), "task")
+    compared = digitised.compare_losses(dynamic_best(rows), figure_point(1, 1.5), "task")
     assert compared["ours"].item() == pytest.approx(1.0)
     assert compared["z"].item() == pytest.approx(0.5 / (1.5 * np.sqrt(1 / 50 + 1 / 100)))
-    same = digitised.compare_best_gammas(rows, drawn(1, 0.51), "task")
+    same = digitised.compare_best_gammas(rows, figure_point(1, 0.51), "task")
     assert same[["ours", "z"]].to_numpy().tolist() == [[0.5, 0.0]]
-    other = digitised.compare_best_gammas(rows, drawn(1, 0.88), "task")
+    other = digitised.compare_best_gammas(rows, figure_point(1, 0.88), "task")
     # in pairs the difference has the mean 2 and the standard deviation 1.9 - 1.5
     assert other["z"].item() == pytest.approx(2.0 / (0.4 * np.sqrt(1 / 50 + 1 / 100)))
 
@@ -93,14 +93,14 @@ def joint_p(rng: np.random.Generator, shift: float | np.ndarray = 0.0) -> float:
     return digitised.joint_test(ours, theirs, reading).p_value
 
 
-def test_p_values_of_joint_tests_are_uniform_for_equal_means() -> None:
+def test_joint_p_values_are_uniform_under_equality() -> None:
     rng = np.random.default_rng(3)
     p = np.array([joint_p(rng) for _ in range(400)])
     assert stats.kstest(p, "uniform").pvalue > 0.01
     assert 0.025 < (p < 0.05).mean() < 0.08
 
 
-def test_p_values_are_small_for_a_shifted_or_a_bent_curve() -> None:
+def test_p_values_detect_shifted_and_bent_curves() -> None:
     rng = np.random.default_rng(4)
     deviation = panels_of_runs(rng, 10_000).std(0) / np.sqrt(NOTEBOOK_RUNS)
     assert max(joint_p(rng, 5.0 * deviation) for _ in range(20)) < 0.01
@@ -116,7 +116,7 @@ def test_degrees_of_freedom_count_independent_points(shared: float, degrees: flo
     assert test.p_value == 1.0
 
 
-def test_best_so_far_is_the_best_gamma_on_average_over_the_first_tasks() -> None:
+def test_best_so_far_averages_the_first_tasks() -> None:
     rows = pd.concat([losses({0.0: 1.0, 0.5: 2.0}, task=1), losses({0.0: 5.0, 0.5: 2.0}, task=2)], ignore_index=True)
     averaged = best_so_far(rows.sort_values(["run", "task", "gamma"]))
     assert averaged.groupby("task")["gamma"].unique().map(list).to_list() == [[0.0], [0.5]]
@@ -135,7 +135,7 @@ def test_every_reading_is_drawn_with_a_z(drawings, name: str) -> None:
     assert [line[1] for line in lines] == TESTED_PANELS.get(name, [])
 
 
-def test_contradicted_readings_stay_and_what_is_printed_is_drawn_beside_them(drawings) -> None:
+def test_contradicted_readings_are_drawn_beside_printed_values(drawings) -> None:
     data = drawings["authors_planning_omrl"].data
     printed = data[data["band"] == PRINTED]
     assert printed["mean"].to_list() == list(CONTRADICTED.values())
@@ -144,21 +144,21 @@ def test_contradicted_readings_stay_and_what_is_printed_is_drawn_beside_them(dra
         assert len(readings) == 1
 
 
-def test_without_runs_of_a_series_its_points_are_left_out(sweeps) -> None:
+def test_points_without_their_series_are_omitted(sweeps) -> None:
     table = sweeps[overlay.SIMILARITY].table
     without_oracle = with_table(sweeps, overlay.SIMILARITY, table[table["estimator"] != "oracle"])
     data = FIGURES["authors_planning_omrl"].draw(without_oracle).data
     assert (data["band"] == READING).sum() == READINGS["authors_planning_omrl"] - 15
 
 
-def test_every_curve_that_was_read_off_is_shown_once() -> None:
-    shown = [
-        (cell, one.curve)
+def test_every_digitised_curve_is_drawn_once() -> None:
+    curves_drawn = [
+        (cell, series.curve)
         for name in ("authors_gamma_schedules", "authors_planning_omrl")
-        for one in FIGURES[name].series
-        if isinstance(one, AuthorsSeries)
-        for cell in one.cells
-        if one.curve
+        for series in FIGURES[name].series
+        if isinstance(series, AuthorsSeries)
+        for cell in series.cells
+        if series.curve
     ]
     curves = digitised.read_digitised()[["cell", "series"]].drop_duplicates()
-    assert sorted(shown) == sorted(map(tuple, curves.to_numpy().tolist()))
+    assert sorted(curves_drawn) == sorted(map(tuple, curves.to_numpy().tolist()))

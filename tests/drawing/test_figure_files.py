@@ -22,7 +22,7 @@ from pomrl.store import StoreError
 from pomrl.store.derived import DerivedFiles
 
 
-def test_relative_gains_have_intervals_from_ten_runs_on(sweeps: StoredSweeps) -> None:
+def test_relative_gains_need_ten_runs_for_intervals(sweeps: StoredSweeps) -> None:
     more_runs = with_sweep(sweeps, "wrong_priors", make_sweep("wrong_priors", runs=10))
     data = FIGURES["wrong_priors"].draw(more_runs).data
     assert len(data) == len(list(itertools.product(*AXES["wrong_priors"].values())))
@@ -37,15 +37,15 @@ import pandas as pd
 from pomrl.configuration.studies import find
 from pomrl.drawing.figure import figures_of
 from pomrl.drawing.picture_files import Sidecar, save
-from tests.support.synthetic import AXES, of_table
-sweeps = {"task_similarity": of_table(pd.read_parquet(sys.argv[1]), [*AXES["task_similarity"]], 100)}
+from tests.support.synthetic import AXES, table_sweep
+sweeps = {"task_similarity": table_sweep(pd.read_parquet(sys.argv[1]), [*AXES["task_similarity"]], 100)}
 (figure,) = (figure for figure in figures_of(find("pomrl2023")) if figure.name == "pomrl_vs_adapomrl")
 save(figure.draw(sweeps), pathlib.Path(sys.argv[2]), "once", Sidecar("once"))
 """
 
 
 @pytest.mark.slow
-def test_bytes_are_the_same_in_another_process_and_neither_give_nor_take_settings_of_matplotlib(
+def test_bytes_do_not_depend_on_the_process(
     tmp_path: Path, sweeps: StoredSweeps, tables: Mapping[str, pd.DataFrame]
 ) -> None:
     before = dict(mpl.rcParams)
@@ -77,7 +77,7 @@ def test_bytes_are_the_same_in_another_process_and_neither_give_nor_take_setting
         '{"figure": "x", "sweeps": {"sweep": [{"signature": "0", "settings": null, "runs": 4, "blocks": {}}]}}',
     ],
 )
-def test_sidecars_that_are_damaged_or_old_are_refused(tmp_path: Path, content: str) -> None:
+def test_damaged_or_old_sidecars_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "figure.json").write_text(content)
     if content.endswith("}"):  # whose checksum is right, as if another version had written it
         DerivedFiles(tmp_path / "figure.json").write({}, json.loads(content))
@@ -85,9 +85,9 @@ def test_sidecars_that_are_damaged_or_old_are_refused(tmp_path: Path, content: s
         Sidecar.read(tmp_path / "figure.json")
 
 
-def test_pdf_files_have_truetype_fonts_whose_subsets_do_not_depend_on_files_written_before() -> None:
+def test_font_subsets_do_not_depend_on_history() -> None:
     subset = _backend_pdf_ps.get_glyphs_subset
-    first, other, repeated = (picture(_text(words).figure, "pdf") for words in ("γ of 1", "Losses, Δ", "γ of 1"))
+    first, other, repeated = (picture(_text(text).figure, "pdf") for text in ("γ of 1", "Losses, Δ", "γ of 1"))
     assert _backend_pdf_ps.get_glyphs_subset is subset
     assert first == repeated != other
     picture_files._subset.cache_clear()

@@ -14,9 +14,7 @@ from pomrl.results.intervals import best_gamma, best_gamma_band
 from pomrl.results.sweep_results import StoredSweeps
 
 
-def test_intervals_are_students_and_may_be_over_more_runs_than_planned(
-    sweeps: StoredSweeps, tables: Mapping[str, pd.DataFrame]
-) -> None:
+def test_intervals_are_students(sweeps: StoredSweeps, tables: Mapping[str, pd.DataFrame]) -> None:
     drawing = FIGURES["pomrl_vs_adapomrl"].draw(sweeps, "ci")
     points = choose(drawing.data, series="ada-POMRL")
     rows = choose(tables["task_similarity"], sigma=0.01, estimator="ada_pomrl", gamma=0.99)
@@ -35,7 +33,7 @@ def test_intervals_are_students_and_may_be_over_more_runs_than_planned(
         (np.array([[1.0, 0.0]]), [np.nan, np.nan]),  # a single run has no interval
     ],
 )
-def test_the_interval_of_gamma_star_is_that_of_resampled_runs(losses: np.ndarray, ends: list[float]) -> None:
+def test_gamma_star_intervals_resample_runs(losses: np.ndarray, ends: list[float]) -> None:
     per_gamma = [pd.DataFrame({"gamma": g, "planning_loss": losses[:, i]}) for i, g in enumerate((0.0, 0.5))]
     rows = pd.concat(per_gamma).rename_axis("run").reset_index().assign(task=1)
     assert best_gamma(rows, ["task"])["gamma"].item() == 0.5

@@ -22,15 +22,15 @@ def similarity(tables) -> pd.DataFrame:
 def draw(sweeps):
     """Draw a figure with another table for the sweep that most figures show."""
 
-    def drawn(name: str, table: pd.DataFrame) -> Drawing:
+    def draw_table(name: str, table: pd.DataFrame) -> Drawing:
         return FIGURES[name].draw(with_table(sweeps, "task_similarity", table))
 
-    return drawn
+    return draw_table
 
 
-@pytest.mark.parametrize(("runs", "said"), [(100, ""), (101, "101 runs instead of 100")])
-def test_as_many_runs_as_planned_are_not_noted_and_more_are(runs: int, said: str) -> None:
-    assert note(FIGURES["pomrl_vs_adapomrl"].draw(make_sweeps(runs=runs, tasks=2))) == said
+@pytest.mark.parametrize(("runs", "message"), [(100, ""), (101, "101 runs instead of 100")])
+def test_only_more_runs_than_planned_are_noted(runs: int, message: str) -> None:
+    assert note(FIGURES["pomrl_vs_adapomrl"].draw(make_sweeps(runs=runs, tasks=2))) == message
 
 
 def test_uneven_runs_are_noted(draw, similarity) -> None:
@@ -38,7 +38,7 @@ def test_uneven_runs_are_noted(draw, similarity) -> None:
     assert note(draw("pomrl_vs_adapomrl", table)) == "provisional: 3 to 4 of 100 runs"
 
 
-def test_a_single_curve_of_too_few_runs_makes_a_figure_provisional() -> None:
+def test_one_short_curve_makes_a_figure_provisional() -> None:
     sweeps = make_sweeps(runs=100, tasks=2)
     table = sweeps["task_similarity"].table
     few = table.loc[(table["estimator"] != "pomrl") | (table["run"] < 99)]
@@ -46,23 +46,23 @@ def test_a_single_curve_of_too_few_runs_makes_a_figure_provisional() -> None:
     assert note(drawing) == "provisional: 99 to 100 of 100 runs"
 
 
-def test_each_sweep_is_held_to_its_own_promise(sweeps) -> None:
+def test_each_sweep_has_its_own_requested_runs(sweeps) -> None:
     other = with_sweep(sweeps, "states_20", replace(sweeps["states_20"], requested_runs=50))
     expected = f"provisional: {RUNS} of 50 runs\nprovisional: {RUNS} of 20 runs"
     assert note(FIGURES["varyingSmT"].draw(other)) == expected
 
 
-def test_a_missing_series_is_left_out_and_named(draw, similarity) -> None:
+def test_missing_series_are_omitted_and_named(draw, similarity) -> None:
     without = similarity.loc[(similarity["estimator"] != "oracle") | (similarity["sigma"] != 0.025)]
     drawing = draw("dependence_on_tasksimilarity", without.loc[without["sigma"] < 0.03])
     assert "missing: (b) Oracle prior knowledge; (c) everything; (f) everything" in note(drawing).replace("\n", " ")
-    labels = [one.get_label() for one in drawing.figure.axes[1].lines]
+    labels = [curve.get_label() for curve in drawing.figure.axes[1].lines]
     assert labels == ["Without meta-learning", "POMRL(σ)", "ada-POMRL"]
     assert choose(drawing.data, panel="b", series="Oracle prior knowledge").empty
     assert not drawing.figure.axes[2].lines
 
 
-def test_what_is_missing_is_named_for_each_kind_of_panel(sweeps, tables, draw, similarity) -> None:
+def test_each_kind_of_panel_names_missing_series(sweeps, tables, draw, similarity) -> None:
     without = with_table(sweeps, "gamma_0", tables["gamma_0"].iloc[:0])
     assert "missing: (c) γ₀ = 0.25, γ₀ = 0.3" in note(FIGURES["gamma_schedules"].draw(without))
     drawing = draw("planning_omrl", similarity.loc[similarity["estimator"] != "ada_pomrl"])
@@ -74,12 +74,12 @@ def test_what_is_missing_is_named_for_each_kind_of_panel(sweeps, tables, draw, s
     assert "(a) tasks 1 to 10, tasks 1 to 15" in note(draw("average_over_tasks", five_tasks))
 
 
-def test_a_table_with_a_run_twice_is_refused(draw, similarity) -> None:
+def test_repeated_runs_are_refused(draw, similarity) -> None:
     with pytest.raises(ValueError, match="got several where"):
         draw("pomrl_vs_adapomrl", pd.concat([similarity, similarity]))
 
 
-def test_curves_that_coincide_are_drawn_as_dashes_that_alternate(draw, similarity) -> None:
+def test_coinciding_curves_have_alternating_dashes(draw, similarity) -> None:
     oracle = similarity.loc[similarity["estimator"] == "oracle"]
     same_curves = [oracle.assign(estimator=name) for name in ("oracle", "pomrl", "ada_pomrl")]
     figure = draw("pomrl_vs_adapomrl", pd.concat(same_curves)).figure
@@ -89,7 +89,7 @@ def test_curves_that_coincide_are_drawn_as_dashes_that_alternate(draw, similarit
     assert (first.get_markevery(), second.get_markevery()) == ((0, 2), (1, 2))
 
 
-def test_of_many_bands_three_are_drawn_and_the_caption_says_so(drawings) -> None:
+def test_three_of_many_bands_are_drawn(drawings) -> None:
     drawing = drawings["omrl_baselines"]
     assert [len(whiskers(ax)) for ax in drawing.figure.axes] == [3, 3, 3]
     assert "Bands" not in drawing.figure.get_suptitle()
@@ -99,7 +99,7 @@ def test_of_many_bands_three_are_drawn_and_the_caption_says_so(drawings) -> None
 
 
 @pytest.mark.parametrize("docstring", ["Title.", "Title.\n\nCaption.", 'Title.\n\nCaption.\n\nThe paper: "Bands."'])
-def test_the_sentence_on_bands_ends_the_first_paragraph_of_any_caption(docstring: str) -> None:
+def test_the_note_on_bands_ends_the_caption(docstring: str) -> None:
     def five(data):
         raise NotImplementedError
 

@@ -74,7 +74,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("figure", sorted({figure for figure, *_ in CASES}))
-def test_lines_and_bands_are_those_of_the_stored_runs(figure: str, drawings, tables) -> None:
+def test_lines_and_bands_equal_the_stored_runs(figure: str, drawings, tables) -> None:
     for _, index, label, x, sweep, settings, kind in (case for case in CASES if case[0] == figure):
         expected = band(choose(tables[sweep], **settings), [x], kind=kind)
         assert_drawn(drawings[figure].figure.axes[index], label, x, expected)
@@ -110,13 +110,13 @@ def test_schedules(drawings, figure, estimator, tables) -> None:
     }
     for name, selected in expected.items():
         assert_drawn(a, look(name, "gamma_schedule").label, "task", band(selected, ["task"], kind="se"))
-    assert look("fixed", "gamma_schedule").label not in [one.get_label() for one in b.lines]
+    assert look("fixed", "gamma_schedule").label not in [curve.get_label() for curve in b.lines]
     for name in SCHEDULES[1:]:
         running = band(running_average(expected[name]), ["task"], "y", kind="se")
         assert_drawn(b, look(name, "gamma_schedule").label, "task", running)
 
 
-def test_zoom_shows_every_band_and_no_more_than_a_little_else(drawings) -> None:
+def test_zoom_fits_the_bands(drawings) -> None:
     ax = drawings["gamma_schedules"].figure.axes[1]
     heights = np.concatenate([outline[:, 1] for outline in outlines(ax)])
     bottom, top = ax.get_ylim()
@@ -135,7 +135,7 @@ def test_markers_are_at_the_minima(drawings, tables) -> None:
     ax = drawings["planning_omrl"].figure.axes[1]
     ada = choose(tables["task_similarity"], sigma=0.01, estimator="ada_pomrl")
     means = ada.pivot_table(index="task", columns="gamma", values="planning_loss", aggfunc="mean")
-    (circles,) = (one for one in ax.collections if isinstance(one, PathCollection))
+    (circles,) = (artist for artist in ax.collections if isinstance(artist, PathCollection))
     marked = set(map(tuple, np.asarray(circles.get_offsets())))
     assert marked == {(means.loc[task].idxmin(), means.loc[task].min()) for task in (1, 2, 3, 5, 10, 15)}
 
@@ -159,7 +159,7 @@ def test_a_series_without_values_has_no_line() -> None:
     assert [np.asarray(line.get_ydata()).tolist() for line in ax.lines] == [[0.5, 0.4]]
 
 
-def test_a_title_is_above_the_offset_of_small_losses() -> None:
+def test_titles_are_above_small_offsets() -> None:
     figure, (ax,) = row_of_panels(1, 3.0, 2.0)
     ax.plot([0.0, 1.0], [1e-7, 2e-7])
     ax.set_title("A title", loc="left")
@@ -169,7 +169,7 @@ def test_a_title_is_above_the_offset_of_small_losses() -> None:
     assert title.get_window_extent().y0 >= ax.yaxis.get_offset_text().get_window_extent().y1
 
 
-def test_the_largest_gamma_of_each_task_in_any_order() -> None:
+def test_at_largest_gamma_does_not_need_order() -> None:
     index = pd.MultiIndex.from_product([(0, 1), (1, 2), (0.5, 0.9, 0.99)], names=["run", "task", "gamma"])
     rows = index.to_frame(index=False).drop(index=[5, 7])  # task 2 of run 0 ends at 0.9
     for ordered in (rows, rows.sort_values("gamma"), rows.iloc[:0]):

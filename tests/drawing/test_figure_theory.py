@@ -12,7 +12,7 @@ from pomrl.science.tasks.random_chains import UniformBall
 from pomrl_studies.pomrl2023.figures import bounds
 
 
-def test_measured_regret_and_its_bound_against_the_number_of_tasks(drawings, tables):
+def test_regret_and_its_bound_are_drawn(drawings, tables):
     for index, sigma in enumerate((0.0, 0.01, 0.025)):
         ax = drawings["average_regret"].figure.axes[3 + index]
         rows = choose(tables["theory"], sigma=sigma, batches="m100000_T30", gamma=0.9)
@@ -46,7 +46,7 @@ def test_problems_are_those_of_the_sweep():
     settings = find("pomrl2023").settings("theory")
     problems = [replace(setting.experiment.problem, seed=0) for setting in settings]  # bounds have no seed
     panels = {**bounds.AGAINST_T, **bounds.AGAINST_GAMMA}
-    assert all(bounds.problem(*of) in problems for of in panels.values())
+    assert all(bounds.problem(*panel) in problems for panel in panels.values())
 
 
 def test_minima_of_the_upper_bound(drawings):
@@ -60,7 +60,7 @@ def test_minima_of_the_upper_bound(drawings):
     assert list(printed["x"]) == [0.99, 0.99, 0.99, *corrected["x"][-2:]]
 
 
-def test_with_five_samples_all_bounds_are_vacuous_at_most_discount_factors():
+def test_five_samples_make_most_bounds_vacuous():
     assert "five samples, all bounds are vacuous at most" in bounds.vacuous_bounds.docstring
     for sigma, version in itertools.product(bounds.SIGMAS, bounds.BOUNDS):
         assert bounds.vacuous_from(np.array([5]), sigma, version) < 0.5

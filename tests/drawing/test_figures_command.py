@@ -63,7 +63,7 @@ DOCUMENTS = ("README.md", "src/pomrl_studies/pomrl2023/pages/results.md", "docs/
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         ("pomrl2023 planning_omrl varyingSmT", "pomrl run experiment=task_similarity"),
         ("beyond streams", "pomrl run experiment=beyond/streams"),
@@ -72,20 +72,20 @@ DOCUMENTS = ("README.md", "src/pomrl_studies/pomrl2023/pages/results.md", "docs/
         ("pomrl2023 7", "pomrl2023: unknown figure '7'; available: overview"),
     ],
 )
-def test_with_nothing_stored_it_says_what_to_run(words: str, said: str, empty_outputs: Path) -> None:
-    status, out, err = call(figures_command, *words.split())
+def test_missing_results_name_their_command(arguments: str, message: str, empty_outputs: Path) -> None:
+    status, out, err = call(figures_command, *arguments.split())
     assert (status, out) == (1, "")
-    assert said in err
+    assert message in err
     assert not list(empty_outputs.iterdir())
 
 
-def of_study(name: str) -> list[str]:
+def study_versions(name: str) -> list[str]:
     """Return the versions of all figures of a study."""
     figures = [figure for figure in FIGURES.values() if figure.module.startswith(f"pomrl_studies.{name}.")]
     return [version for figure in figures for version in figure.versions]
 
 
-def versions_of(*names: str) -> list[str]:
+def figure_versions(*names: str) -> list[str]:
     return [version for name in names for version in FIGURES[name].versions]
 
 
@@ -95,25 +95,25 @@ def versions_of(*names: str) -> list[str]:
         (["pomrl2023", "planning_omrl"], ["planning_omrl", "planning_omrl_intervals"]),
         (["pomrl2023", "planning_omrl_intervals", "upper_bound"], ["planning_omrl_intervals", "upper_bound"]),
         (["pomrl2023", "figure_4_planning_omrl", "upper_bound"], ["planning_omrl", "upper_bound"]),
-        (["pomrl2023", "3"], versions_of("pomrl_vs_adapomrl", "authors_pomrl_vs_adapomrl")),
-        (["pomrl2023", "F1", "planning_omrl"], versions_of("dirichlet_task_dist", "planning_omrl")),
-        (["beyond"], of_study("beyond")),
+        (["pomrl2023", "3"], figure_versions("pomrl_vs_adapomrl", "authors_pomrl_vs_adapomrl")),
+        (["pomrl2023", "F1", "planning_omrl"], figure_versions("dirichlet_task_dist", "planning_omrl")),
+        (["beyond"], study_versions("beyond")),
     ],
 )
-def test_both_versions_of_a_figure_are_drawn_unless_one_is_named(
+def test_both_versions_are_drawn_by_default(
     monkeypatch: pytest.MonkeyPatch, arguments: list[str], expected: list[str]
 ) -> None:
-    asked: list[Selection] = []
+    selected: list[Selection] = []
     monkeypatch.setattr(
-        "pomrl.commands.reproduce_stages.draw_all", lambda selections, **_: (asked.extend(selections) or [], {})
+        "pomrl.commands.reproduce_stages.draw_all", lambda selections, **_: (selected.extend(selections) or [], {})
     )
     monkeypatch.setattr(store, "all_experiments", lambda: [StoredExperiment(Path("any"))])
     assert call(figures_command, *arguments)[0] == 0
-    assert [name for selection in asked for name in selection.names] == expected
+    assert [name for selection in selected for name in selection.names] == expected
 
 
 @pytest.mark.parametrize("study", shipped_studies(), ids=lambda study: study.name)
-def test_no_two_figures_of_a_study_have_one_title(study: Study) -> None:
+def test_figure_titles_of_a_study_are_unique(study: Study) -> None:
     titles = [title_of(figure.docstring) for figure in figures_of(study)]
     assert len({*titles}) == len(titles)
 
@@ -126,20 +126,21 @@ def test_titles_agree_with_published_verdicts(name: str) -> None:
     for verdict, claims in ((Verdict.HOLDS, holding), (Verdict.DOES_NOT_HOLD, failing)):
         for claim in claims.split():
             variants = [figure.variant] if figure.variant else published.variants
-            judged = [published.of(variant)[claim] for variant in variants if claim in published.of(variant)]
-            assert {judgement.verdict for judgement in judged} == {verdict}, claim
+            judgements = [published.of(variant)[claim] for variant in variants if claim in published.of(variant)]
+            assert {judgement.verdict for judgement in judgements} == {verdict}, claim
 
 
 @pytest.mark.parametrize("claim", ["A.3", "A.4"])
 def test_few_samples_and_many_tasks_gain_most(claim: str) -> None:
     """The titles of `arub_dependence_on_mT` and `varyingSmT` say so."""
     published = read_published(find("pomrl2023"))
-    judged = [published.of(variant)[claim] for variant in published.variants if claim in published.of(variant)]
-    verdicts = {part.verdict for one in judged for part in one.comparisons if "gain at" in part.compared}
+    judgements = [published.of(variant)[claim] for variant in published.variants if claim in published.of(variant)]
+    comparisons = [comparison for judgement in judgements for comparison in judgement.comparisons]
+    verdicts = {comparison.verdict for comparison in comparisons if "gain at" in comparison.compared}
     assert verdicts == {Verdict.HOLDS}
 
 
-def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: Path) -> None:
+def test_small_pictures_have_their_own_folder(empty_outputs: Path) -> None:
     status, out, _ = call(documents, "pomrl2023", "--pictures", "upper_bound")
     picture = empty_outputs / "readme" / "upper_bound.png"
     assert (status, out.splitlines()) == (0, [str(picture)])
@@ -148,29 +149,29 @@ def test_small_pictures_are_written_apart_with_what_renews_them(empty_outputs: P
     assert "pomrl2023: unknown figure 'no_such_figure'" in message
 
 
-def test_pictures_of_documents_are_there_and_each_picture_is_that_of_a_figure() -> None:
+def test_each_picture_belongs_to_a_figure() -> None:
     pictures = {path.stem for path in PICTURES.glob("*.png")}
     file_names = {file_name(version, figure.docstring) for figure in FIGURES.values() for version in figure.versions}
-    assert {*map(picture_of, README)} <= pictures <= file_names
+    assert {*map(picture_name, README)} <= pictures <= file_names
     assert sum(path.stat().st_size for path in PICTURES.iterdir()) < 2_500_000
     text = "".join((ROOT / page).read_text() for page in DOCUMENTS)
-    assert all(f"outputs/readme/{picture_of(name)}.png" in text for name in README)
+    assert all(f"outputs/readme/{picture_name(name)}.png" in text for name in README)
 
 
-def picture_of(name: str) -> str:
+def picture_name(name: str) -> str:
     """Return the name of the small picture of a figure that a document shows."""
     return file_stem(find(README[name]), name)
 
 
 @pytest.mark.parametrize("name", README)
 def test_no_picture_of_a_document_is_stale(name: str) -> None:
-    texts, study = texts_of(PICTURES / f"{picture_of(name)}.png"), find(README[name])
+    texts, study = texts_of(PICTURES / f"{picture_name(name)}.png"), find(README[name])
     runs = int(texts["runs"])
     values = ROOT / "outputs/studies" / study.name / "figures" / f"{file_stem(study, name)}.csv"
     if values.exists() and pd.read_csv(values)["n"].max() == runs:
         assert hashlib.sha256(values.read_bytes()).hexdigest() == texts["values"], texts["command"]
     for page in DOCUMENTS:
         caption = (
-            (ROOT / page).read_text().partition(f"outputs/readme/{picture_of(name)}.png")[2].partition("\n\n![")[0]
+            (ROOT / page).read_text().partition(f"outputs/readme/{picture_name(name)}.png")[2].partition("\n\n![")[0]
         )
         assert not caption or f"{runs:,}\nruns" in caption or f"{runs:,} runs" in caption

@@ -49,12 +49,12 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder / "studies" / "pomrl2023" / "figures"
 
 
-def drawn(*names: str) -> list[DrawnFigure]:
+def draw_here(*names: str) -> list[DrawnFigure]:
     """Draw so few figures that this process draws them, in which sweeps promise two runs."""
     return list(draw([Selection(find("pomrl2023"), names)]))
 
 
-def runs_of(folder: Path, name: str) -> list[int]:
+def source_runs(folder: Path, name: str) -> list[int]:
     """Return the number of runs of each experiment that a figure shows, after checking that its table has the same."""
     path = folder / file_stem(find("pomrl2023"), name)
     runs = [source.runs for source in Sidecar.read(path.with_suffix(".json")).sweeps["task_similarity"]]
@@ -62,18 +62,18 @@ def runs_of(folder: Path, name: str) -> list[int]:
     return runs
 
 
-def test_a_figure_shows_the_runs_that_all_its_curves_share(outputs: Path) -> None:
+def test_curves_of_a_figure_share_their_runs(outputs: Path) -> None:
     for name in ("pomrl_vs_adapomrl", "omrl_baselines"):
         names = versions(find("pomrl2023"), [name])
-        files = {path.stem for outcome in drawn(*names) for path in outcome.files}
+        files = {path.stem for outcome in draw_here(*names) for path in outcome.files}
         assert files == {file_stem(find("pomrl2023"), name) for name in names}
-    assert runs_of(outputs, "pomrl_vs_adapomrl") == [REQUESTED_RUNS] * 2
-    assert runs_of(outputs, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
-    assert runs_of(outputs, "omrl_baselines") == [STORED["oracle"]] * 3
+    assert source_runs(outputs, "pomrl_vs_adapomrl") == [REQUESTED_RUNS] * 2
+    assert source_runs(outputs, "pomrl_vs_adapomrl_intervals") == [STORED["pomrl"]] * 2
+    assert source_runs(outputs, "omrl_baselines") == [STORED["oracle"]] * 3
 
 
 @pytest.mark.usefixtures("outputs")
-def test_a_version_with_intervals_shows_no_more_runs_than_claims_are_judged_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_use_at_most_the_judged_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a picture would depend on what else is stored, and show up to 32,000 runs."""
     requests: list[int] = []
     monkeypatch.setattr(figures_of_study, "shared_runs", lambda settings: 32_000)
@@ -87,20 +87,22 @@ def test_a_version_with_intervals_shows_no_more_runs_than_claims_are_judged_on(m
 def test_sweeps_with_all_runs_are_shown_whole(
     missing: int, expected: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown: list[int] = []
+    max_runs_loaded: list[int] = []
     monkeypatch.setattr(Study, "settings", settings_of_study)
     monkeypatch.setattr(
-        figures_of_study, "shared_runs", lambda settings: min(one.experiment.request.runs for one in settings) - missing
+        figures_of_study,
+        "shared_runs",
+        lambda settings: min(setting.experiment.request.runs for setting in settings) - missing,
     )
-    monkeypatch.setattr(figures_of_study, "load_sweep", lambda settings, max_runs: shown.append(max_runs))
+    monkeypatch.setattr(figures_of_study, "load_sweep", lambda settings, max_runs: max_runs_loaded.append(max_runs))
     figures_of_study.load_sweeps(Selection(find("board"), ["horizon"]), "horizon")
-    assert shown == expected
+    assert max_runs_loaded == expected
 
 
 @pytest.mark.usefixtures("outputs")
-def test_sweeps_that_lack_runs_of_what_a_figure_shows_are_named() -> None:
-    assert [outcome.missing_runs for outcome in drawn("pomrl_vs_adapomrl")] == [{}]
-    ((line,),) = [outcome.missing_runs.values() for outcome in drawn("omrl_baselines")]
+def test_sweeps_with_missing_runs_are_named() -> None:
+    assert [outcome.missing_runs for outcome in draw_here("pomrl_vs_adapomrl")] == [{}]
+    ((line,),) = [outcome.missing_runs.values() for outcome in draw_here("omrl_baselines")]
     assert line == "1 of 3 experiments has fewer than 2 runs (sigma=0.01, estimator=oracle has 1)"
 
 

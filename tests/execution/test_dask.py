@@ -45,7 +45,7 @@ def empty_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
 def unbroken(tmp_path_factory: pytest.TempPathFactory, faults: Path) -> dict[str, bytes]:
     """Return the stored bytes of the sweep that may wait, computed in one process."""
     outputs = tmp_path_factory.mktemp("unbroken")
-    status, _, err = here(outputs, *GATED, "execution.workers=1", paths=(faults,))
+    status, _, err = call_in_process(outputs, *GATED, "execution.workers=1", paths=(faults,))
     assert status == 0, err
     actual = blocks(outputs)
     assert len(actual) == 4
@@ -61,14 +61,14 @@ def gate(faults: Path) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def here(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> tuple[int, str, str]:
+def call_in_process(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> tuple[int, str, str]:
     """Call the command in this process; return its status, output and messages."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(outputs))
         return call(command, *(f"--config-dir={path}/options" for path in paths), *arguments)
 
 
-def on(cluster: Cluster, *options: str) -> list[str]:
+def cluster_options(cluster: Cluster, *options: str) -> list[str]:
     return ["execution=dask", f"execution.address={cluster.address}", *(f"execution.{option}" for option in options)]
 
 
@@ -86,7 +86,7 @@ def test_bytes_are_those_of_one_process(
         ("named", "tls://127.0.0.1:9", [f"execution.address={cluster.file}"]),
     ):
         with real.configured(DASK_SCHEDULER_ADDRESS=configured):
-            status, _, err = here(tmp_path / name, *GATED, "execution=dask", *options, paths=(faults,))
+            status, _, err = call_in_process(tmp_path / name, *GATED, "execution=dask", *options, paths=(faults,))
         assert status == 0, err
         assert blocks(tmp_path / name) == unbroken
 
@@ -94,7 +94,7 @@ def test_bytes_are_those_of_one_process(
 def test_a_worker_that_is_killed_loses_nothing(
     cluster: Cluster, faults: Path, gate: Path, tmp_path: Path, unbroken: dict[str, bytes]
 ) -> None:
-    process = driver(tmp_path, *GATED, *on(cluster), paths=(faults,))
+    process = driver(tmp_path, *GATED, *cluster_options(cluster), paths=(faults,))
     until_two_wait(gate, tmp_path)
     os.kill(int(next(gate.iterdir()).name), signal.SIGKILL)
     shutil.rmtree(gate)
@@ -103,11 +103,9 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert blocks(tmp_path) == unbroken
 
 
-def test_a_block_that_kills_its_workers_ends_the_sweep_in_one_line(
-    cluster: Cluster, faults: Path, tmp_path: Path
-) -> None:
+def test_a_deadly_block_is_one_line(cluster: Cluster, faults: Path, tmp_path: Path) -> None:
     arguments = ("task_distribution=poison", "T=2", "S=4", "runs=50")
-    status, _, err = here(tmp_path, *arguments, *on(cluster), paths=(faults,))
+    status, _, err = call_in_process(tmp_path, *arguments, *cluster_options(cluster), paths=(faults,))
     assert status == 1
     assert err.splitlines()[-1].startswith(
         "a block of runs killed each of the 2 workers that computed it; any finished blocks"
@@ -115,10 +113,10 @@ def test_a_block_that_kills_its_workers_ends_the_sweep_in_one_line(
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGINT])
-def test_a_driver_that_is_ended_leaves_the_cluster_and_goes_on_when_it_is_started_again(
+def test_an_ended_driver_can_start_again(
     ended_by: signal.Signals, cluster: Cluster, faults: Path, gate: Path, tmp_path: Path, unbroken: dict[str, bytes]
 ) -> None:
-    process = driver(tmp_path, *GATED, *on(cluster), paths=(faults,))
+    process = driver(tmp_path, *GATED, *cluster_options(cluster), paths=(faults,))
     until_two_wait(gate, tmp_path)
     os.killpg(process.pid, ended_by)  # as a terminal does
     _, err = process.communicate(timeout=HANG)
@@ -128,7 +126,7 @@ def test_a_driver_that_is_ended_leaves_the_cluster_and_goes_on_when_it_is_starte
         assert err.splitlines()[-1].startswith("interrupted; any finished blocks are stored")
     assert "Traceback" not in err
     assert 1 <= len(blocks(tmp_path)) <= 2
-    status, _, err = here(tmp_path, *GATED, *on(cluster), paths=(faults,))
+    status, _, err = call_in_process(tmp_path, *GATED, *cluster_options(cluster), paths=(faults,))
     assert status == 0, err
     assert blocks(tmp_path) == unbroken
 
@@ -148,7 +146,7 @@ def other_versions(folder: Path) -> Path:
 def test_a_worker_of_other_versions_is_refused(empty_cluster: Cluster, tmp_path: Path) -> None:
     empty_cluster.add_worker(other_versions(tmp_path / "other"))
     empty_cluster.wait_for_workers(1)
-    status, _, err = here(tmp_path / "outputs", "T=2", "S=4", "runs=60", *on(empty_cluster))
+    status, _, err = call_in_process(tmp_path / "outputs", "T=2", "S=4", "runs=60", *cluster_options(empty_cluster))
     end(empty_cluster.workers.pop())
     assert status == 1
     last = err.splitlines()[-1]
@@ -158,13 +156,15 @@ def test_a_worker_of_other_versions_is_refused(empty_cluster: Cluster, tmp_path:
     assert blocks(tmp_path / "outputs") == {}
 
 
-def test_no_worker_for_too_long_is_an_error(empty_cluster: Cluster, tmp_path: Path) -> None:
-    status, _, err = here(tmp_path / "outputs", "T=2", "S=4", "runs=60", *on(empty_cluster, "patience=1"))
+def test_a_lack_of_workers_is_one_line(empty_cluster: Cluster, tmp_path: Path) -> None:
+    status, _, err = call_in_process(
+        tmp_path / "outputs", "T=2", "S=4", "runs=60", *cluster_options(empty_cluster, "patience=1")
+    )
     assert status == 1
     assert err.splitlines()[-1].startswith("Dask has had no worker for 1 s")
 
 
-def test_a_scheduler_with_certificates_is_used_only_with_those_of_dasks_configuration(
+def test_certificates_must_match_the_scheduler(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other tests use the same cluster, with the certificates."""
@@ -172,20 +172,20 @@ def test_a_scheduler_with_certificates_is_used_only_with_those_of_dasks_configur
     for name in real.certificates():
         monkeypatch.delenv(name)
     with real.configured():
-        status, _, err = here(tmp_path, "T=2", "S=4", "runs=60", *on(cluster))
+        status, _, err = call_in_process(tmp_path, "T=2", "S=4", "runs=60", *cluster_options(cluster))
     monkeypatch.undo()
     dask.config.refresh()
     assert status == 1
     (line,) = err.splitlines()
-    said = f"execution.address={cluster.address}: no Dask scheduler answers to these certificates; "
-    assert line.startswith(said)
+    message = f"execution.address={cluster.address}: no Dask scheduler answers to these certificates; "
+    assert line.startswith(message)
 
 
-def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
+def test_a_killed_scheduler_is_one_line(
     cluster: Cluster, faults: Path, gate: Path, empty_cluster: Cluster, tmp_path: Path, unbroken: dict[str, bytes]
 ) -> None:
     """It is the last test of the cluster, which has no scheduler afterwards."""
-    process = driver(tmp_path, *GATED, *on(cluster), paths=(faults,))
+    process = driver(tmp_path, *GATED, *cluster_options(cluster), paths=(faults,))
     until_two_wait(gate, tmp_path)
     end(cluster.scheduler)
     _, err = process.communicate(timeout=HANG)
@@ -197,26 +197,28 @@ def test_a_scheduler_that_is_killed_is_an_error_and_a_new_start_goes_on(
     assert 1 <= len(blocks(tmp_path)) <= 2
     shutil.rmtree(gate)
     empty_cluster.add_worker(faults)  # it gets work although it joins late, as it starts longer than the command
-    status, _, err = here(tmp_path, *GATED, *on(empty_cluster), paths=(faults,))
+    status, _, err = call_in_process(tmp_path, *GATED, *cluster_options(empty_cluster), paths=(faults,))
     assert status == 0, err
     assert blocks(tmp_path) == unbroken
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", None])
-def test_no_scheduler_at_the_address_or_none_that_is_named_is_one_line(address: str | None, tmp_path: Path) -> None:
-    status, _, err = here(tmp_path, "T=2", "execution=dask", *([f"execution.address={address}"] if address else []))
+def test_missing_schedulers_are_one_line(address: str | None, tmp_path: Path) -> None:
+    status, _, err = call_in_process(
+        tmp_path, "T=2", "execution=dask", *([f"execution.address={address}"] if address else [])
+    )
     assert (status, err.count("\n")) == (1, 1)
-    said = {
+    messages = {
         "tcp://127.0.0.1:9": "execution.address=tcp://127.0.0.1:9: no Dask scheduler answers",
         "nonsense": "execution.address=nonsense: must be tcp://HOST:PORT, tls://HOST:PORT or an existing",
         None: "execution=dask needs a scheduler; set execution.address",
     }
-    assert err.startswith(said[address])
+    assert err.startswith(messages[address])
 
 
-def test_without_its_packages_the_option_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_packages_are_named_with_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "pomrl.execution.dask", raising=False)
-    status, _, err = here(tmp_path, "execution=dask")
+    status, _, err = call_in_process(tmp_path, "execution=dask")
     assert (status, err.count("\n")) == (1, 1)
     assert "execution=dask needs the packages of pomrl[dask]: pip install 'pomrl[dask]'" in err

@@ -64,9 +64,7 @@ def test_what_the_function_raises_is_raised(workers: int) -> None:
 
 
 @pytest.mark.parametrize(("death", "how"), [(kill, r"SIGKILL.*memory"), (fault, "SIGSEGV"), (leave, "EXIT")])
-def test_a_process_that_dies_ends_the_work_in_one_line(
-    death: Callable[[int], None], how: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dying_process_is_one_line(death: Callable[[int], None], how: str, capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ExecutionError, match=f"a worker process ended during a computation .*{how}"):
         results(Local(workers=2), death, 1, 2)
     assert capfd.readouterr().err == ""
@@ -78,14 +76,14 @@ def processes_on_three_cores(workers: int) -> int:
         return Local(workers=workers or None).at_once(100.0)
 
 
-def test_a_worker_process_starts_no_others_unless_asked() -> None:
+def test_workers_start_no_processes_unless_asked() -> None:
     assert processes_on_three_cores(0) == 3
     assert sorted(results(Local(workers=2), processes_on_three_cores, 0, 3)) == [1, 3]
 
 
 @pytest.mark.parametrize(("gibibytes", "workers"), [(0.1, 1), (1.2, 2), (64, 3)])
 @pytest.mark.parametrize(("group", "file"), [("0::/job", "memory.max"), ("4:memory:/job", "memory.limit_in_bytes")])
-def test_workers_fit_into_the_memory_of_the_control_group(
+def test_workers_fit_into_the_memory_limit(
     gibibytes: float, workers: int, group: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / group.split(":")[1] / "job"
@@ -111,5 +109,5 @@ resource_tracker.register("/no-such-semaphore", "semlock")
 """
 
 
-def test_semaphores_of_dead_processes_are_removed_without_a_word() -> None:
+def test_leaked_semaphores_are_removed_silently() -> None:
     assert subprocess.run([sys.executable, "-c", LEAKING], capture_output=True, check=True).stderr == b""

@@ -16,8 +16,8 @@ with one_thread():
 
 def test_libraries_loaded_later_have_one_thread() -> None:
     environment = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
-    words = [sys.executable, "-c", PROGRAM]
+    program = [sys.executable, "-c", PROGRAM]
     done = subprocess.run(
-        words, capture_output=True, text=True, check=True, env={**environment, "OMP_NUM_THREADS": "2"}
+        program, capture_output=True, text=True, check=True, env={**environment, "OMP_NUM_THREADS": "2"}
     )
     assert done.stdout.split() == ["1"]

@@ -30,4 +30,4 @@ def in_world(settings: Settings) -> InWorld:
 @pytest.fixture(scope="session")
 def paper(settings: Settings) -> dict[str, SweepResults]:
     """The losses of every sweep in the world in which all claims hold."""
-    return {name: simulated(as_in_the_paper, name, of_sweep) for name, of_sweep in settings.items()}
+    return {name: simulated(as_in_the_paper, name, sweep_settings) for name, sweep_settings in settings.items()}

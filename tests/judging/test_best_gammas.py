@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from tests.support.worlds import GAMMAS as GRID
-from tests.support.worlds import heavy_tailed, table_of
+from tests.support.worlds import computed_table, heavy_tailed
 
 from pomrl.judging.best_gammas import (
     best_grows,
@@ -40,7 +40,7 @@ class TestDifferenceOfBestGammas:
         assert estimate.interval(1e-6) == pytest.approx((-0.6, -0.6))
         assert estimate.p_values(0.0)[1] == 0.0
 
-    def test_gammas_that_differ_by_a_threshold_but_for_rounding_are_at_it(self):
+    def test_gammas_equal_up_to_rounding_are_tied(self):
         grid, curve = np.array([0.1, 0.2, 0.3]), np.ones((20, 3))  # 0.3 - 0.2 is less than 0.1
         estimate = smaller_best_gamma(grid, curve - [0.0, 0.0, 0.5], curve - [0.0, 0.5, 0.0])
         assert estimate.p_values(0.1) == (1.0, 1.0)
@@ -56,7 +56,7 @@ class TestDifferenceOfBestGammas:
 
 
 @pytest.mark.parametrize("runs", [30, 1000])
-def test_only_columns_that_may_be_best_are_best_in_a_resample(runs):
+def test_resamples_choose_only_possible_best_columns(runs):
     rng = np.random.default_rng(6)
     curves = 0.2 * (np.arange(21.0) - 12.0) ** 2 / 10 + heavy_tailed(rng, runs * 21).reshape(runs, 21)
     possible = may_be_best(curves)
@@ -65,23 +65,23 @@ def test_only_columns_that_may_be_best_are_best_in_a_resample(runs):
     assert set(np.unique(np.concatenate([best_index(means) for means in resampled]))) <= set(possible)
 
 
-def test_columns_that_are_tied_may_all_be_best():
+def test_tied_columns_may_all_be_best():
     assert may_be_best(np.array([[1.0, 0.5, 0.5, 2.0]] * 10)).tolist() == [1, 2]
 
 
-def test_columns_eight_standard_errors_away_are_not_best():
+def test_columns_eight_errors_away_are_not_best():
     noise = np.random.default_rng(5).normal(size=(100, 2))
     noise = (noise - noise.mean(0)) / noise.std(0)
     curve = np.stack([np.zeros(100), noise[:, 0] + 0.79, noise[:, 1] + 0.81], axis=1)
     assert may_be_best(curve).tolist() == [0, 1]
 
 
-def test_discount_factors_are_near_up_to_a_tenth():
+def test_discount_factors_are_near_to_a_tenth():
     grid = Result.of_losses(np.ones((10, 1, 21)), GRID)
     assert GRID[near(grid, 0.5)] == pytest.approx([0.4, 0.45, 0.5, 0.55, 0.6])
 
 
-def test_gammas_that_differ_by_rounding_are_not_between():
+def test_gammas_between_must_exceed_rounding():
     values = np.array([0.3 + 0.9e-9, 0.3 + 1.1e-9, 0.6])
     curve = np.array([1.0, 0.0, 1.0]) + np.zeros((20, 1, 3))
     assert best_is_between(Result.of_losses(curve, values), "", above=0.3).verdict() is Verdict.HOLDS
@@ -103,7 +103,7 @@ def test_curves_that_are_always_equal_refute_nothing():
 
 
 def misses(truth: float, estimates: list[Any]) -> int:
-    return sum(not one.lower <= truth <= one.upper for one in estimates)
+    return sum(not estimate.lower <= truth <= estimate.upper for estimate in estimates)
 
 
 REPLICATIONS = 400
@@ -115,7 +115,7 @@ NEARLY = stats.binom(REPLICATIONS, 0.075)
 @pytest.fixture(scope="module")
 def population() -> np.ndarray:
     """Result against gamma of many runs, of a task without meta-learning."""
-    return Result.of_table(table_of(["estimator=without_meta", "T=1"], 2000)).curve(1)
+    return Result.of_table(computed_table(["estimator=without_meta", "T=1"], 2000)).curve(1)
 
 
 class TestCoverage:

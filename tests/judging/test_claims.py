@@ -66,15 +66,15 @@ SHORT = 14
 def little_to_gain(behind: str) -> World:
     """The paper's world where no meta-learning is 20 % worse than the oracle, one learner 5 %, and the others 1 %."""
     above = {"oracle": 0.0, "without_meta": 0.2, behind: 0.05}
-    return lambda sweep, of: np.full((15, len(GAMMAS)), 1.0 + above.get(of["estimator"], 0.01))
+    return lambda sweep, setting: np.full((15, len(GAMMAS)), 1.0 + above.get(setting["estimator"], 0.01))
 
 
 def with_loss(sweeps: Sequence[str], estimator: str, gamma: int, by: float) -> World:
     """The paper's world with another loss of an estimator in some sweeps, at one discount factor."""
 
-    def world(sweep: str, of: Settings) -> np.ndarray:
-        is_changed = sweep in sweeps and of["estimator"] == estimator
-        return as_in_the_paper(sweep, of) + by * is_changed * (np.arange(len(GAMMAS)) == gamma % len(GAMMAS))
+    def world(sweep: str, setting: Settings) -> np.ndarray:
+        is_changed = sweep in sweeps and setting["estimator"] == estimator
+        return as_in_the_paper(sweep, setting) + by * is_changed * (np.arange(len(GAMMAS)) == gamma % len(GAMMAS))
 
     return world
 
@@ -94,12 +94,12 @@ TOPICS: list[tuple[str, World, set[str]]] = [
 class TestClaims:
     @pytest.mark.parametrize("id", BY_ID)
     def test_holds_where_it_was_built_to(self, id, paper):
-        parts = BY_ID[id].parts(paper)
-        assert {part.verdict(ERROR_RATE / len(parts)) for part in parts} == {Verdict.HOLDS}
-        assert by_itself(parts) is Verdict.HOLDS
+        comparisons = BY_ID[id].parts(paper)
+        assert {comparison.verdict(ERROR_RATE / len(comparisons)) for comparison in comparisons} == {Verdict.HOLDS}
+        assert by_itself(comparisons) is Verdict.HOLDS
 
     @pytest.mark.parametrize("id", FAILING)
-    def test_is_refuted_where_it_was_built_to_fail(self, id, in_world):
+    def test_each_claim_is_refuted_in_failing_worlds(self, id, in_world):
         assert by_itself(BY_ID[id].parts(in_world(FAILING[id], id))) is Verdict.DOES_NOT_HOLD
 
     @pytest.mark.parametrize(("id", "world", "refuted"), TOPICS)
@@ -108,33 +108,33 @@ class TestClaims:
         assert {topic for topic, verdict in verdicts.items() if verdict is Verdict.DOES_NOT_HOLD} == refuted
         assert {verdict for topic, verdict in verdicts.items() if topic not in refuted} <= {Verdict.HOLDS}
 
-    @pytest.mark.parametrize("at", ["at γ = 0.99", "at the best γ"])
-    def test_a_view_beside_has_no_weight(self, at, in_world):
+    @pytest.mark.parametrize("view", ["at γ = 0.99", "at the best γ"])
+    def test_a_view_beside_has_no_weight(self, view, in_world):
         worlds = {
             "at γ = 0.99": with_loss(["samples_and_tasks"], "without_meta", -1, 0.6),
             "at the best γ": with_loss(["samples_and_tasks"], "ada_pomrl", SHORT, -0.5),
         }
-        judged = JudgedClaim(BY_ID["A.8"], RUNS).judge(BY_ID["A.8"].parts(in_world(worlds[at], "A.8")))
-        assert judged.verdicts[at] is Verdict.DOES_NOT_HOLD
-        assert judged.verdict is (Verdict.HOLDS if at == "at γ = 0.99" else Verdict.DOES_NOT_HOLD)
-        assert not decisive(judged.comparisons).is_beside
+        outcome = JudgedClaim(BY_ID["A.8"], RUNS).judge(BY_ID["A.8"].parts(in_world(worlds[view], "A.8")))
+        assert outcome.verdicts[view] is Verdict.DOES_NOT_HOLD
+        assert outcome.verdict is (Verdict.HOLDS if view == "at γ = 0.99" else Verdict.DOES_NOT_HOLD)
+        assert not decisive(outcome.comparisons).is_beside
 
-    def test_a_loss_that_rises_does_not_refute_no_improvement(self, in_world):
+    def test_a_rising_loss_refutes_no_improvement_not(self, in_world):
         assert by_itself(BY_ID["Q1.3"].parts(in_world(rising, "Q1.3"))) is Verdict.HOLDS
 
-    def test_the_share_of_a_distance_that_does_not_exist_is_not_closed(self, in_world):
-        parts = BY_ID["Q3.4"].parts(in_world(swapped("estimator", "oracle", "without_meta"), "Q3.4"))
-        shares = [part for part in parts if "closed" in part.compared]
-        assert np.isnan([part.estimate.value for part in shares]).all()
-        assert {by_itself([part for part in parts if part.topic == share.topic]) for share in shares} == {
-            Verdict.DOES_NOT_HOLD
-        }
+    def test_a_distance_of_zero_is_not_closed(self, in_world):
+        comparisons = BY_ID["Q3.4"].parts(in_world(swapped("estimator", "oracle", "without_meta"), "Q3.4"))
+        shares = [comparison for comparison in comparisons if "closed" in comparison.compared]
+        assert np.isnan([comparison.estimate.value for comparison in shares]).all()
+        assert {
+            by_itself([comparison for comparison in comparisons if comparison.topic == share.topic]) for share in shares
+        } == {Verdict.DOES_NOT_HOLD}
 
     def test_spread_that_grows_is_refuted(self, paper):
         sweep = paper["task_similarity"]
         turned = [Result.of_losses(result.loss[:, ::-1], result.gammas) for result in sweep.results]
-        parts = BY_ID["Q1.2"].parts({"task_similarity": replace(sweep, results=turned)})
-        assert by_itself(parts) is Verdict.DOES_NOT_HOLD
+        comparisons = BY_ID["Q1.2"].parts({"task_similarity": replace(sweep, results=turned)})
+        assert by_itself(comparisons) is Verdict.DOES_NOT_HOLD
 
     @pytest.mark.parametrize("id", ["Q1.1", "Q1.5", "Q2.6", "Q3.3", "A.2", "I.4"])
     def test_too_few_runs_decide_nothing(self, id, in_world):
@@ -144,7 +144,7 @@ class TestClaims:
         with pytest.raises(LookupError, match="no experiment"):
             paper["gamma_0"].at(gamma_0=0.7)
 
-    def test_a_key_that_the_sweep_does_not_vary(self, paper):
+    def test_keys_outside_the_axes_are_named(self, paper):
         with pytest.raises(LookupError, match=r"no experiment with .*sgima=.*; available: start_deviation ="):
             paper["initial_similarity"].at(start_deviation=0.1, sgima=0.01)
 

@@ -71,7 +71,7 @@ def test_learners_that_lose_more_must_save_more() -> None:
     assert verdict(CLAIMS["V3"], horizons(with_savings(**reverse)), weights(0.5)) is NOT
 
 
-def test_another_mean_of_the_same_weight_must_lose_less() -> None:
+def test_other_means_of_equal_weight_lose_less() -> None:
     assert verdict(CLAIMS["V3"], horizons(with_savings()), weights(0.9)) is NOT
 
 
@@ -109,7 +109,7 @@ def sepsis(worth_short: float, worth_long: float) -> SweepResults:
     ("short", "long", "expected"),
     [(0.002, 0.3, HOLDS), (0.0, 0.3, HOLDS), (0.06, 0.3, NOT), (0.3, 0.1, NOT), (0.03, 0.3, OPEN)],
 )
-def test_with_a_short_horizon_a_prior_is_worth_at_most_a_tenth(short: float, long: float, expected: Verdict) -> None:
+def test_priors_gain_a_tenth_at_short_horizons(short: float, long: float, expected: Verdict) -> None:
     assert verdict(CLAIMS["V2"], sepsis(short, long)) is expected
 
 

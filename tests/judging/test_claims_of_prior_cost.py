@@ -25,7 +25,7 @@ Law = Callable[[str, dict], np.ndarray]
 """The mean excess by the number of earlier tasks, in a sweep with these values of its keys."""
 
 
-def judged(id: str, law: Law) -> Verdict:
+def judge(id: str, law: Law) -> Verdict:
     """Judge a claim on runs whose excess is the law times a number with mean 1; told learners lose shared noise."""
     return verdict(CLAIMS[id], *(made_up(name, law) for name in CLAIMS[id].sweeps))
 
@@ -33,13 +33,14 @@ def judged(id: str, law: Law) -> Verdict:
 def made_up(sweep: str, law: Law) -> SweepResults:
     names = [key.rpartition(".")[2] for key in AXES[sweep]]
     values = [
-        tuple(row) for row in np.stack(np.meshgrid(*map(of_objects, AXES[sweep].values())), -1).reshape(-1, len(names))
+        tuple(row)
+        for row in np.stack(np.meshgrid(*map(object_array, AXES[sweep].values())), -1).reshape(-1, len(names))
     ]
     results = [losses(law(sweep, keys), keys) for keys in (dict(zip(names, row, strict=True)) for row in values)]
     return SweepResults(tuple(names), values, results)
 
 
-def of_objects(values: list) -> np.ndarray:
+def object_array(values: list) -> np.ndarray:
     return np.array(values, object)
 
 
@@ -68,36 +69,36 @@ def power(exponent: float, setting: object = None, other: float = -1.0) -> Law:
         ("C11", None),
     ],
 )
-def test_each_setting_must_fall_as_one_over_earlier_tasks(id: str, setting: object) -> None:
-    assert judged(id, power(-1.0)) is HOLDS
-    assert judged(id, power(-0.8, setting)) is NOT
-    assert judged(id, power(-1.2, setting)) is NOT
+def test_each_setting_falls_as_one_over_tasks(id: str, setting: object) -> None:
+    assert judge(id, power(-1.0)) is HOLDS
+    assert judge(id, power(-0.8, setting)) is NOT
+    assert judge(id, power(-1.2, setting)) is NOT
 
 
 @pytest.mark.parametrize(("factor", "expected"), [(1.0, HOLDS), (1.1, HOLDS), (0.7, NOT), (1.3, NOT)])
 def test_structure_must_divide_the_constant_as_predicted(factor: float, expected: Verdict) -> None:
     tied = factor * variance_ratio()
-    assert judged("C7", lambda sweep, _: (tied if sweep == "ring_tied" else 1.0) / EARLIER) is expected
+    assert judge("C7", lambda sweep, _: (tied if sweep == "ring_tied" else 1.0) / EARLIER) is expected
 
 
 @pytest.mark.parametrize("states", [2, 3, 4, 5])
 @pytest.mark.parametrize(("factor", "expected"), [(1.0, HOLDS), (0.6, NOT), (1.4, NOT)])
-def test_every_number_of_states_must_have_the_limit(states: int, factor: float, expected: Verdict) -> None:
+def test_every_number_of_states_has_the_limit(states: int, factor: float, expected: Verdict) -> None:
     def law(_: str, keys: dict) -> np.ndarray:
         return (factor if keys["S"] == states else 1.0) * limits(RUNS, keys["S"], 2, 5, 0.99).mean() / EARLIER
 
-    assert judged("C8", law) is expected
+    assert judge("C8", law) is expected
 
 
 def test_controls_must_have_another_law() -> None:
-    assert judged("C9", power(-0.2)) is HOLDS
-    assert judged("C9", power(-1.0)) is NOT
-    assert judged("C10", lambda *_: np.exp(-EARLIER / 20.0)) is HOLDS
-    assert judged("C10", power(-1.0)) is NOT
-    assert judged("C10", lambda _, keys: 1.0 / EARLIER if keys["sigma"] else np.exp(-EARLIER / 20.0)) is NOT
+    assert judge("C9", power(-0.2)) is HOLDS
+    assert judge("C9", power(-1.0)) is NOT
+    assert judge("C10", lambda *_: np.exp(-EARLIER / 20.0)) is HOLDS
+    assert judge("C10", power(-1.0)) is NOT
+    assert judge("C10", lambda _, keys: 1.0 / EARLIER if keys["sigma"] else np.exp(-EARLIER / 20.0)) is NOT
 
 
-def test_an_excess_that_is_not_positive_has_no_slope() -> None:
+def test_a_negative_excess_has_no_slope() -> None:
     assert np.isnan(exponent(np.full((100, 127), -1.0)).value)
 
 

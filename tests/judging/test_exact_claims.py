@@ -41,41 +41,41 @@ def loaded() -> list[Part]:
     return [Part("heads", Exact(0.987), below=0.05)]
 
 
-def read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
+def write_and_read(folder: Path, claims: Sequence[Claim]) -> dict[str, Judgement]:
     """Judge claims about no sweeps, write the table and read it."""
-    on = Basis("printed", {}, claims, PAPER.config.runs)
-    outcomes = study_claims.judge_variant(PAPER, on, Reader())
-    made = [judgements.judgement("printed", outcome) for outcome in outcomes]
-    judgements.write(folder, made, "pomrl reproduce pomrl2023 claims")
+    basis = Basis("printed", {}, claims, PAPER.config.runs)
+    outcomes = study_claims.judge_variant(PAPER, basis, Reader())
+    rows = [judgements.judgement("printed", outcome) for outcome in outcomes]
+    judgements.write(folder, rows, "pomrl reproduce pomrl2023 claims")
     return dict(judgements.read(folder, ["printed"]).of("printed"))
 
 
 class TestExactClaims:
-    def test_they_pass_through_the_table_of_judgements(self, tmp_path: Path) -> None:
-        read(tmp_path, [fair])
-        actual = read(tmp_path, [fair, loaded])  # which take the place of what was judged before
+    def test_exact_claims_pass_through_the_table(self, tmp_path: Path) -> None:
+        write_and_read(tmp_path, [fair])
+        actual = write_and_read(tmp_path, [fair, loaded])  # which take the place of what was judged before
         assert {id: judgement.verdict for id, judgement in actual.items()} == {"X.1": HOLDS, "X.2": NOT}
         assert actual["X.2"].decisive.found == "exactly 0.987"
         assert actual["X.2"].why == "does not hold. heads: claimed < 0.05, found exactly 0.987."
         assert not any(judgement.provisional for judgement in actual.values())
 
-    def test_a_part_without_a_topic_leaves_no_dangling_word(self) -> None:
+    def test_comparisons_without_topics_have_no_label(self) -> None:
         refuted = Comparison(compared="a", topic="first", verdict=NOT, decisive=True)
         open_parts = [Comparison(compared="b", topic=topic, verdict=Verdict.UNDECIDED) for topic in ("", "last")]
         why = [
-            Judgement(variant="printed", id="X", statement="", verdict=NOT, comparisons=(refuted, part)).why
-            for part in open_parts
+            Judgement(variant="printed", id="X", statement="", verdict=NOT, comparisons=(refuted, comparison)).why
+            for comparison in open_parts
         ]
         assert ["Undecided" in text for text in why] == [False, True]
         assert why[1].endswith(" Undecided: last.")
 
-    def test_a_number_of_runs_beside_known_ones_claims_nothing(self, tmp_path: Path) -> None:
-        *known, simulated = read(tmp_path, [fair])["X.1"].comparisons
-        assert [part.found for part in known] == ["exactly 0.500", "exactly 0.000"]
+    def test_simulated_numbers_beside_exact_claim_nothing(self, tmp_path: Path) -> None:
+        *exact, simulated = write_and_read(tmp_path, [fair])["X.1"].comparisons
+        assert [comparison.found for comparison in exact] == ["exactly 0.500", "exactly 0.000"]
         assert (simulated.verdict, simulated.runs) == (None, 50)
         assert "[" in simulated.found
 
-    def test_they_have_neither_an_interval_nor_runs_in_the_table_of_all_comparisons(self, tmp_path: Path) -> None:
-        read(tmp_path, [fair, loaded])
+    def test_exact_claims_have_no_interval(self, tmp_path: Path) -> None:
+        write_and_read(tmp_path, [fair, loaded])
         page = claims_page(PAPER, judgements.read(tmp_path, ["printed"]))
         assert "| X.2 | printed | heads | exactly 0.987 | < 0.05 |  | does not hold |\n" in page

@@ -34,32 +34,39 @@ EXACT = {
 
 class TestExact:
     @pytest.mark.parametrize(("study", "id"), EXACT)
-    def test_every_number_and_verdict_is_as_published(self, study: str, id: str) -> None:
+    def test_exact_numbers_and_verdicts_are_as_published(self, study: str, id: str) -> None:
         """Errata and bounds have tests of their own, in closed form; this is that claims compute the same numbers."""
-        of_study, claim = EXACT[study, id]
-        variant = of_study.config.headline[0]
-        published = {part.compared: part for part in read_published(of_study).of(variant)[id].comparisons}
-        for part in claim.parts({}):
-            assert type(part.estimate) is Exact
-            actual = Comparison.of(judge_part(part, 0.05))
+        published_study, claim = EXACT[study, id]
+        variant = published_study.config.headline[0]
+        published = {
+            comparison.compared: comparison
+            for comparison in read_published(published_study).of(variant)[id].comparisons
+        }
+        for comparison in claim.parts({}):
+            assert type(comparison.estimate) is Exact
+            actual = Comparison.of(judge_part(comparison, 0.05))
             row = published[actual.compared]
             assert (row.found, row.claimed, row.runs, row.verdict) == (actual.found, actual.claimed, 0, actual.verdict)
 
 
 class TestTheorem3:
-    def test_the_counterexamples_refute_it_and_the_simulation_is_beside_them(self, simulations) -> None:
-        parts = OF_NO_SWEEP["T.1"].parts(simulations)
-        assert [part.verdict() for part in parts if part.is_claimed] == [NOT, NOT, NOT]
-        assert by_itself(parts) is NOT
-        simulated = {part.compared: part.estimate for part in parts if part.compared.startswith("simulated")}
+    def test_counterexamples_refute_the_theorem_beside_simulations(self, simulations) -> None:
+        comparisons = OF_NO_SWEEP["T.1"].parts(simulations)
+        assert [comparison.verdict() for comparison in comparisons if comparison.is_claimed] == [NOT, NOT, NOT]
+        assert by_itself(comparisons) is NOT
+        simulated = {
+            comparison.compared: comparison.estimate
+            for comparison in comparisons
+            if comparison.compared.startswith("simulated")
+        }
         worst = simulations["model_error_coverage"].groupby("version")["coverage"].min()
         assert {estimate.value for estimate in simulated.values()} == set(worst)
         assert {estimate.units for estimate in simulated.values()} == {2000}
         assert worst["repaired"] >= 0.999
 
-    def test_the_decisive_part_fails_after_the_first_task(self, simulations) -> None:
+    def test_the_decisive_comparison_follows_the_first_task(self, simulations) -> None:
         decisive_part = decisive(
-            [Comparison.of(judge_part(part, 0.05)) for part in OF_NO_SWEEP["T.1"].parts(simulations)]
+            [Comparison.of(judge_part(comparison, 0.05)) for comparison in OF_NO_SWEEP["T.1"].parts(simulations)]
         )
         assert "some task from 2 to 100, σ = 0.3, m = 1,000,000, S = 10, A = 2, T = 100" in decisive_part.compared
         assert round(decisive_part.estimate, 3) == 0.782
@@ -71,12 +78,12 @@ class TestTheorem3:
         setting = {"m": 1000, "radius": 0.0, "S": S, "A": A, "T": tasks, "delta": 0.05}
         bound = float(model_error_bound(t=1, version="as_printed", **setting))
         errors = np.abs(np.arange(1001) / 1000 - 0.5)
-        of_a_pair = stats.binom.pmf(np.arange(1001), 1000, 0.5)[errors > bound].sum()
-        part = OF_NO_SWEEP["T.1"].parts(simulations)[number]
-        assert part.estimate.value == pytest.approx(1.0 - (1.0 - of_a_pair) ** (S * A), rel=1e-9)
-        assert round(part.estimate.value, 3) == failure
+        pair_failure = stats.binom.pmf(np.arange(1001), 1000, 0.5)[errors > bound].sum()
+        comparison = OF_NO_SWEEP["T.1"].parts(simulations)[number]
+        assert comparison.estimate.value == pytest.approx(1.0 - (1.0 - pair_failure) ** (S * A), rel=1e-9)
+        assert round(comparison.estimate.value, 3) == failure
 
-    def test_later_tasks_fail_at_least_as_often_as_bounded_in_simulated_sequences(self) -> None:
+    def test_later_failures_are_at_least_as_bounded(self) -> None:
         """A bound below the truth: POMRL itself, on coins of two pairs, exceeds the printed bound more often."""
         coins = CoinTasks(m=10**6, sigma=0.3, S=2, A=1, T=100, delta=0.05)
         rng, n, t = np.random.default_rng(0), 1000, np.arange(2, 101)
@@ -90,7 +97,7 @@ class TestTheorem3:
         assert round(least, 3) == 0.567
         assert least - 0.05 < share < least + 0.1
 
-    def test_the_first_task_of_validity_is_exact(self) -> None:
+    def test_first_task_of_validity_is_exact(self) -> None:
         """The bound fails in task t with the computed probability, by simulation."""
         coins = CoinTasks(m=1000, sigma=0.0, S=2, A=1, T=10**6, delta=0.05)
         failure, first = failure_by_task(coins), first_task_of_validity(coins)
@@ -100,28 +107,32 @@ class TestTheorem3:
         np.testing.assert_allclose(failure[:9], share, atol=0.012)
         assert failure[first - 2 :].sum() <= 0.05 < failure[first - 3 :].sum()
 
-    def test_only_equal_tasks_have_exact_probabilities_after_the_first(self) -> None:
+    def test_later_exact_probabilities_need_equal_tasks(self) -> None:
         with pytest.raises(ValueError, match="sigma must be 0"):
             failure_by_task(theory.LATER_TASKS)
 
 
 class TestNoRegret:
-    def test_the_decisive_part_is_the_expected_loss_of_each_task(self) -> None:
-        parts = [Comparison.of(judge_part(part, 0.05)) for part in OF_NO_SWEEP["T.4"].parts({})]
-        assert decisive(parts).compared.startswith("expected loss at least, in every task")
-        assert decisive(parts).topic == "regret"
-        assert round(decisive(parts).estimate, 3) == 0.04
+    def test_the_expected_loss_is_decisive(self) -> None:
+        comparisons = [Comparison.of(judge_part(comparison, 0.05)) for comparison in OF_NO_SWEEP["T.4"].parts({})]
+        assert decisive(comparisons).compared.startswith("expected loss at least, in every task")
+        assert decisive(comparisons).topic == "regret"
+        assert round(decisive(comparisons).estimate, 3) == 0.04
 
-    def test_with_logarithms_the_share_of_the_bound_falls_and_then_grows_without_limit(self) -> None:
-        (part,) = [part for part in OF_NO_SWEEP["T.4"].parts({}) if "logarithms of Theorem 3" in part.compared]
-        assert not part.is_claimed
-        assert round(part.estimate.value, 4) == 0.0016
+    def test_logarithms_make_the_share_grow_again(self) -> None:
+        (comparison,) = [
+            comparison
+            for comparison in OF_NO_SWEEP["T.4"].parts({})
+            if "logarithms of Theorem 3" in comparison.compared
+        ]
+        assert not comparison.is_claimed
+        assert round(comparison.estimate.value, 4) == 0.0016
         setting = {"t": 1, "m": 5, "radius": 0.01, "S": 10, "A": 2, "delta": 0.05, "version": "as_printed"}
         tasks = np.array([1e30, 1e60, 1e120])
-        rest = model_error_bound(T=tasks, **setting) - 0.02 / 1.0005
+        remainder = model_error_bound(T=tasks, **setting) - 0.02 / 1.0005
         # what is left for T → ∞ is x/(2x + 1) √(log(3 S² A T/δ) / (2m)), x = 0.0005
         expected = 0.0005 / 1.001 * np.sqrt(np.log(3 * 200 * tasks / 0.05) / 10)
-        np.testing.assert_allclose(rest, expected, rtol=1e-8)
+        np.testing.assert_allclose(remainder, expected, rtol=1e-8)
 
 
 class TestLearnedSimilarity:

@@ -30,48 +30,48 @@ class TestVerdicts:
         common = heavy_tailed(rng, n)
         return 2.0 + common, 2.0 + common + shift + 0.1 * rng.normal(size=n)
 
-    def test_the_claimed_parts_share_the_error_of_their_claim(self):
+    def test_claimed_comparisons_share_the_error(self):
         claimed = [less(*self.pairs(shift), "") for shift in (0.1, 0.2)]
-        judged = JudgedClaim(BY_ID["Q1.1"], 50, 0.04).judge([*claimed, Part("reported", claimed[0].estimate)])
-        assert (judged.comparisons[0].lower, judged.comparisons[0].upper) == claimed[0].estimate.interval(0.02)
+        outcome = JudgedClaim(BY_ID["Q1.1"], 50, 0.04).judge([*claimed, Part("reported", claimed[0].estimate)])
+        assert (outcome.comparisons[0].lower, outcome.comparisons[0].upper) == claimed[0].estimate.interval(0.02)
 
-    def test_claims_that_are_exact_or_not_judged_take_no_share_of_the_error(self):
+    def test_exact_claims_take_no_error(self):
         claim = BY_ID["Q1.1"]
         registry = [claim, claim, replace(claim, sweeps=()), replace(claim, is_judged=False)]
         assert Basis("", {}, registry, error=0.05).unjudged_outcome(claim).error == 0.05 / 2
 
     @pytest.mark.parametrize(("difference", "is_small"), [(0.06, True), (0.063, False)])
-    def test_a_difference_that_holds_below_the_interest_is_small(self, difference: float, is_small: bool):
+    def test_differences_below_the_interest_are_small(self, difference: float, is_small: bool):
         noise = np.random.default_rng(0).normal(size=1000)
-        judged = Comparison.of(judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05))
-        assert (judged.verdict, judged.is_small) == (HOLDS, is_small)
-        assert judged.found.endswith(" (small: below 2 %)") == is_small
+        outcome = Comparison.of(judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05))
+        assert (outcome.verdict, outcome.is_small) == (HOLDS, is_small)
+        assert outcome.found.endswith(" (small: below 2 %)") == is_small
 
-    def test_a_compound_claim_has_the_same_factor_in_both_directions(self):
+    def test_compound_claims_correct_both_directions(self):
         a, b = self.pairs(0.5)
         holds, refuted, open_part = less(a, b, ""), less(b, a, ""), less(*self.pairs(0.0), "")
         assert by_itself([holds, holds]) is HOLDS
         assert by_itself([holds, open_part]) is OPEN
         assert by_itself([holds, open_part, refuted]) is NOT
         c, d = self.pairs(0.027, 40)
-        for part, verdict in ((less(c, d, ""), HOLDS), (less(d, c, ""), NOT)):
-            assert by_itself([part]) is verdict
-            assert by_itself([part, holds]) is OPEN
+        for comparison, verdict in ((less(c, d, ""), HOLDS), (less(d, c, ""), NOT)):
+            assert by_itself([comparison]) is verdict
+            assert by_itself([comparison, holds]) is OPEN
 
-    def test_false_verdicts_on_a_compound_claim_are_rare(self):
+    def test_false_verdicts_of_compound_claims_are_rare(self):
         """All parts are at the very edge of truth: a verdict on the claim is false."""
         rng = np.random.default_rng(6)
-        parts = [[less(rng.normal(size=15), rng.normal(size=15), "") for _ in range(4)] for _ in range(500)]
-        wrong = sum(by_itself(of) is not OPEN for of in parts)
+        comparisons = [[less(rng.normal(size=15), rng.normal(size=15), "") for _ in range(4)] for _ in range(500)]
+        wrong = sum(by_itself(case) is not OPEN for case in comparisons)
         assert stats.binom(500, 0.025).ppf(0.01) <= wrong <= stats.binom(500, 0.05).ppf(0.999)
 
 
 @pytest.mark.parametrize("verdict", [HOLDS, NOT, OPEN])
-def test_the_part_with_least_support_or_clearest_refutation_is_decisive(verdict: Verdict) -> None:
+def test_least_support_or_clearest_refutation_is_decisive(verdict: Verdict) -> None:
     p_values = [(0.001, 0.2), (0.02, 0.001), (0.01, 0.01)]
-    parts = [Comparison(verdict=verdict, p_hold=hold, p_refute=refute) for hold, refute in p_values]
-    beside = Comparison(verdict=verdict, p_hold=1.0, p_refute=0.0, is_beside=True)
-    assert decisive([Comparison(verdict=HOLDS, p_hold=0.0), *parts, beside]) is parts[1]
+    comparisons = [Comparison(verdict=verdict, p_hold=hold, p_refute=refute) for hold, refute in p_values]
+    secondary = Comparison(verdict=verdict, p_hold=1.0, p_refute=0.0, is_beside=True)
+    assert decisive([Comparison(verdict=HOLDS, p_hold=0.0), *comparisons, secondary]) is comparisons[1]
 
 
 def test_it_is_rounded_up_to_one_digit() -> None:
@@ -87,17 +87,17 @@ def test_it_is_rounded_up_to_one_digit() -> None:
     assert 0 <= 1000 * int(number[1]) - outcome.comparisons[0].deciding_runs < 1000
 
 
-def test_an_undecided_mean_says_how_many_runs_it_needs():
-    parts = [less(losses(20), losses(20) + 1.0, "a less b"), Part("mean of a", mean(losses(20)), above=0.1)]
-    judged = JudgedClaim(BY_ID["Q1.1"], 20).judge(parts)
-    assert judged.verdict is Verdict.UNDECIDED
-    assert judged.reason == "mean of a: an estimate of this kind must have at least 50 runs, got 20"
+def test_undecided_means_name_their_needed_runs():
+    comparisons = [less(losses(20), losses(20) + 1.0, "a less b"), Part("mean of a", mean(losses(20)), above=0.1)]
+    outcome = JudgedClaim(BY_ID["Q1.1"], 20).judge(comparisons)
+    assert outcome.verdict is Verdict.UNDECIDED
+    assert outcome.reason == "mean of a: an estimate of this kind must have at least 50 runs, got 20"
     enough = JudgedClaim(BY_ID["Q1.1"], 50).judge([Part("mean of a", mean(losses(50)), above=losses(50).mean())])
     assert "too wide to tell" in enough.reason
 
 
 @pytest.mark.parametrize(("gap", "agree"), [(0.9e-9, True), (2e-9, False)])
-def test_judgements_agree_up_to_digits_of_other_processors(gap, agree):
+def test_judgements_agree_up_to_digits(gap, agree):
     assert is_close(Comparison(estimate=1.0), Comparison(estimate=1.0 + gap)) == agree
 
 

@@ -30,8 +30,8 @@ def branches(sweep: SweepResults) -> list[Part]:
     return [less(sweep.at(sigma=0.01, estimator=other).regret, pomrl.regret, "other less POMRL")]
 
 
-def basis_of(*claims: Claim, variant: str = "repaired") -> Basis:
-    actual = next(of for of in PAPER.variants if of.name == variant)
+def make_basis(*claims: Claim, variant: str = "repaired") -> Basis:
+    actual = next(candidate for candidate in PAPER.variants if candidate.name == variant)
     return study_claims.basis(PAPER, claims, actual)
 
 
@@ -52,18 +52,21 @@ def bad(experiment: Experiment, runs: int) -> Result:
     return Result.of_losses((2.0 if is_pomrl else 1.0) + noise, np.array([0.99]))
 
 
-def test_a_claim_that_asks_for_more_once_it_sees_losses_is_judged_with_all_of_them() -> None:
-    basis = basis_of(branches)
+def test_claims_are_judged_with_later_requests() -> None:
+    basis = make_basis(branches)
     assert estimators(basis.requests(branches)) == {"pomrl", "ada_pomrl"}
-    lacking = judge_claim(basis, branches, Stored(make=bad))
-    assert (lacking.comparisons, estimators(lacking.missing_experiments)) == ((), {"pomrl", "ada_pomrl", "oracle"})
-    assert {experiment.request.runs for experiment in lacking.missing_experiments} == {200}
+    incomplete = judge_claim(basis, branches, Stored(make=bad))
+    assert (incomplete.comparisons, estimators(incomplete.missing_experiments)) == (
+        (),
+        {"pomrl", "ada_pomrl", "oracle"},
+    )
+    assert {experiment.request.runs for experiment in incomplete.missing_experiments} == {200}
     outcome = judge_claim(basis, branches, MadeUp(make=bad))
     assert (outcome.verdict, outcome.runs, outcome.missing_experiments) == (Verdict.HOLDS, 200, [])
 
 
-def test_a_claim_names_its_number_of_runs_by_variant() -> None:
-    numbers = {name: basis_of(branches, variant=name) for name in ("printed", "repaired", "computed")}
+def test_claims_name_their_runs_by_variant() -> None:
+    numbers = {name: make_basis(branches, variant=name) for name in ("printed", "repaired", "computed")}
     needed = {name: basis.needed_runs(branches) for name, basis in numbers.items()}
     assert needed == {"printed": 50, "repaired": 200, "computed": numbers["computed"].runs}
     everywhere = replace(branches, runs=300)
@@ -71,21 +74,23 @@ def test_a_claim_names_its_number_of_runs_by_variant() -> None:
 
 
 @pytest.mark.parametrize("study", shipped_studies(), ids=lambda study: study.name)
-def test_no_claim_has_a_verdict_while_no_loss_is_known(study: Study) -> None:
+def test_unknown_losses_give_no_verdict(study: Study) -> None:
     basis = study_claims.basis(study, claims_of(study), study.variants[0])
-    for of_study in basis.claims:
-        parts, asked = basis.compare(of_study, unknown_losses)
-        assert asked
-        assert {part.verdict() for part in parts if part.is_claimed} <= {Verdict.UNDECIDED}
-        assert study.name != "pomrl" or all(np.isnan(part.estimate.value) for part in parts), of_study.id
+    for candidate in basis.claims:
+        comparisons, requests = basis.compare(candidate, unknown_losses)
+        assert requests
+        assert {comparison.verdict() for comparison in comparisons if comparison.is_claimed} <= {Verdict.UNDECIDED}
+        assert study.name != "pomrl" or all(np.isnan(comparison.estimate.value) for comparison in comparisons), (
+            candidate.id
+        )
 
 
-def test_one_unknown_loss_makes_every_number_that_depends_on_it_unknown() -> None:
-    basis = basis_of(branches)
+def test_one_unknown_loss_makes_dependents_unknown() -> None:
+    basis = make_basis(branches)
 
     def losses(experiment: Experiment) -> Result:
-        losses_of = bad if experiment.options["estimator"] == "pomrl" else unknown_losses
-        return losses_of(experiment, 20)
+        loader = bad if experiment.options["estimator"] == "pomrl" else unknown_losses
+        return loader(experiment, 20)
 
-    (part,), _ = basis.compare(branches, losses)
-    assert np.isnan(part.estimate.value)
+    (comparison,), _ = basis.compare(branches, losses)
+    assert np.isnan(comparison.estimate.value)

@@ -58,9 +58,7 @@ ALLOWED: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], Any]] = {
 @pytest.mark.parametrize("form", ALLOWED)
 @pytest.mark.parametrize("as_sparse", [False, True])
 @pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
-def test_actions_that_are_not_allowed_are_never_chosen_in_no_scale(
-    form: str, as_sparse: bool, unit: float, monkeypatch: pytest.MonkeyPatch
-):
+def test_forbidden_actions_are_never_chosen(form: str, as_sparse: bool, unit: float, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sparse_models, "is_small", lambda _: not as_sparse)
     P, R, allowed = model_with_forbidden_actions()
     plan = ALLOWED[form](P, unit * R, allowed)
@@ -91,7 +89,7 @@ def test_losses_of_stochastic_policies_from_a_start(as_sparse: bool, monkeypatch
         model.planning_loss(weights[None], 0.9, start=[1.0, 1.0, 0.0, 0.0, 0.0])
 
 
-def test_a_policy_without_probabilities_is_taken_where_actions_are_alike():
+def test_equal_actions_need_no_policy_probabilities():
     P, R = np.zeros((3, 2, 3)), np.array([[1.0, 0.0], [0.0, 5.0], [0.0, 0.0]])
     P[0, 0, 1] = P[0, 1, 2] = P[1:, :, 2] = 1.0
     weights = np.array([[[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]]])  # as that of clinicians, who do nothing at the end

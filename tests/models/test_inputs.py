@@ -67,7 +67,7 @@ AXES: dict[str, tuple[Callable[[], Any], list[float]]] = {
 
 @pytest.mark.parametrize("form", AXES)
 @pytest.mark.parametrize("as_sparse", [False, True])
-def test_each_order_of_axes_gives_the_exact_values(form: str, as_sparse: bool, monkeypatch: pytest.MonkeyPatch):
+def test_each_order_of_axes_has_exact_values(form: str, as_sparse: bool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sparse_models, "is_small", lambda _: not as_sparse)
     call, expected = AXES[form]
     np.testing.assert_allclose(call().values.ravel(), expected, rtol=1e-12)
@@ -133,16 +133,16 @@ SAID: dict[str, tuple[Callable[[], Any], str, list[float]]] = {
 
 
 @pytest.mark.parametrize("case", SAID)
-def test_what_may_mean_something_else_is_said_in_one_line(case: str):
+def test_ambiguous_inputs_are_noted_in_one_line(case: str):
     call, line, values = SAID[case]
-    with pytest.warns(ReadingWarning, match=line) as said:
+    with pytest.warns(ReadingWarning, match=line) as raised_warnings:
         plan = call()
-    assert len(said) == 1 + (case == "allowed pairs with S = A")
-    assert "\n" not in str(said[0].message)
+    assert len(raised_warnings) == 1 + (case == "allowed pairs with S = A")
+    assert "\n" not in str(raised_warnings[0].message)
     np.testing.assert_allclose(plan.values.ravel(), values, rtol=1e-9)
 
 
-def test_axes_of_other_sizes_are_read_by_their_shape():
+def test_unequal_axes_are_read_by_shape():
     rng = np.random.default_rng(0)
     P, R = rng.dirichlet(np.ones(4), (4, 2)), rng.normal(size=(4, 2, 4))
     expected = exact_values(P / P.sum(-1, keepdims=True), (P * R).sum(-1), 0.9)
@@ -155,7 +155,7 @@ def test_axes_of_other_sizes_are_read_by_their_shape():
         np.testing.assert_allclose(pomrl.plan(P_given, R_given, [0.9], axes=axes).values[0], expected, rtol=1e-9)
 
 
-def test_a_table_of_tasks_is_read_with_actions_first(tmp_path: Any):
+def test_tables_of_tasks_may_have_actions_first(tmp_path: Any):
     np.savez(tmp_path / "first.npz", P=ACTIONS_FIRST, R=SMALL_R)
     with pytest.warns(ReadingWarning, match=r"R has S = A = 2 and was read as R\[s, a\]"):
         candidates = Table(file=str(tmp_path / "first.npz"), axes="ass").candidate_models()
@@ -167,7 +167,7 @@ def test_a_table_of_tasks_is_read_with_actions_first(tmp_path: Any):
         Table(file=str(tmp_path / "first.npz")).candidate_models()
 
 
-def test_without_a_discount_a_sparse_table_is_planned():
+def test_sparse_tables_are_planned_without_discount():
     corridor = {s: {a: [(1.0, max(s - 1 + 2 * a, 0), -1.0, s + 2 * a == 201)] for a in (0, 1)} for s in range(200)}
     corridor[199] = {a: [(1.0, 199, -1.0, True)] for a in (0, 1)}
     np.testing.assert_allclose(pomrl.from_gymnasium(corridor).plan([1.0]).values[0, :200], np.arange(-200.0, 0.0))
@@ -176,7 +176,7 @@ def test_without_a_discount_a_sparse_table_is_planned():
         many.plan([1.0])
 
 
-def test_values_belong_to_discount_factors_in_their_order():
+def test_values_follow_the_order_of_gammas():
     P, R = RANDOM_P, RANDOM_R
     plan = pomrl.plan(P, R, [0.99, 0.5, 0.9, 0.5])
     assert plan.gammas.tolist() == [0.99, 0.5, 0.9, 0.5]
@@ -194,7 +194,7 @@ def test_near_one_values_are_exact_or_refused():
         pomrl.plan(P, R, [0.5, 1 - 1e-10])
 
 
-def test_without_a_discount_episodes_that_end_are_planned():
+def test_ending_episodes_are_planned_without_discount():
     P, R = np.zeros((4, 2, 4)), np.zeros((4, 2))
     for s in range(3):  # action 0 pays 0.09 s and ends, action 1 goes on
         P[s, 0, 3] = P[s, 1, min(s + 1, 2)] = 1.0
@@ -222,7 +222,7 @@ def test_done_ends_the_episode_on_the_transition(reset: int):
     np.testing.assert_allclose(model.plan([0.9]).values[0, :3], [1.0 + 0.9 * 9.0, 0.0, 9.0])
 
 
-def test_an_end_in_its_own_state_goes_on_where_it_does_not_end():
+def test_an_end_in_place_may_go_on():
     # In state 0, half of the steps end there, and the others go on there: V = 1 + 0.9 * 0.5 V.
     model = pomrl.from_gymnasium({0: {0: [(0.5, 0, 1.0, True), (0.5, 0, 1.0, False)]}})
     np.testing.assert_allclose(model.plan([0.9]).values[0], [1.0 / 0.55, 0.0])
@@ -320,38 +320,40 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_is_named_in_one_line(case: str):
-    call, said = BAD[case]
-    with pytest.raises(ValueError, match=said) as raised:
+def test_bad_inputs_are_one_line(case: str):
+    call, message = BAD[case]
+    with pytest.raises(ValueError, match=message) as raised:
         call()
     assert "\n" not in str(raised.value)
 
 
-def test_states_without_actions_end_the_episodes_of_a_table():
+def test_states_without_actions_end_episodes():
     for table in ({0: {0: [(1.0, 1, 1.0, True)]}, 1: {}}, [[[(1.0, 1, 1.0, True)]], []]):
         assert pomrl.from_gymnasium(table).plan([0.9]).values.tolist() == [[1.0, 0.0]]
 
 
 @pytest.mark.parametrize("as_rows", [np.array, sparse.csr_array])
-def test_negative_rounding_errors_are_read_as_zero_and_said(as_rows: Any, monkeypatch: pytest.MonkeyPatch):
+def test_negative_rounding_errors_become_zero_with_warning(as_rows: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sparse_models, "is_small", lambda _: False)
     for entry, tolerance in ((-1e-17, None), (-1e-9, 1e-8)):
         P = as_rows([[1.0, entry], [0.0, 1.0]])
         P = P[:, None] if as_rows is np.array else P
-        with pytest.warns(ReadingWarning, match="P has 1 negative entries, down to -1e-.*, read as 0") as said:
+        with pytest.warns(
+            ReadingWarning, match="P has 1 negative entries, down to -1e-.*, read as 0"
+        ) as raised_warnings:
             values = pomrl.plan(P, [[1.0], [0.0]], [0.9], tolerance=tolerance).values
-        assert "\n" not in str(said[0].message)
+        assert "\n" not in str(raised_warnings[0].message)
         np.testing.assert_allclose(values, [[10.0, 0.0]], rtol=1e-12)
 
 
-def test_every_convention_is_tested_here_and_shown_on_the_page():
+def test_every_convention_is_tested_and_documented():
     page = generated.conventions()
-    for given, reading in CONVENTIONS.items():
-        assert f"| {given} | {reading} |" in page
+    for convention, reading in CONVENTIONS.items():
+        assert f"| {convention} | {reading} |" in page
 
 
 @pytest.mark.parametrize("gamma", [1 - 1e-6, 1 - 1e-9])
-def test_policies_tie_near_gamma_1_as_the_conventions_say(gamma: float):
+def test_policies_near_gamma_1_tie_as_documented(gamma: float):
     assert "up to 1e-12 / (1 - gamma) (`pomrl.science.solvers.action_ties`)" in CONVENTIONS["a gamma near 1"]
     P = np.array([[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]])  # stay, or go and return
     for share, action in ((0.3, 0), (1.5, 1)):
@@ -360,7 +362,7 @@ def test_policies_tie_near_gamma_1_as_the_conventions_say(gamma: float):
         assert pomrl.plan(P, R, [gamma], axes="sas").policies[0, 0] == action
 
 
-def test_nested_lists_of_rewards_are_ambiguous_beside_an_array_of_states_first():
+def test_nested_lists_of_rewards_are_ambiguous():
     with (
         pytest.warns(ReadingWarning, match=r"P has S = A = 2 and was read as P\[s, a, s'\]"),
         pytest.warns(ReadingWarning, match=r"R is a list of 2 matrices with S = A, read as R\[action\]\[s\]\[s'\]"),
@@ -377,7 +379,7 @@ def test_rewards_of_states_serve_several_models():
         np.testing.assert_allclose(own.values[m], pomrl.plan(P[m], R[m], [0.9]).values, rtol=1e-12)
 
 
-def test_rewards_of_as_many_models_as_states_and_actions_are_ambiguous():
+def test_equal_axes_of_rewards_are_ambiguous():
     P = np.random.default_rng(0).dirichlet(np.ones(2), (2, 2, 2))
     with pytest.warns(ReadingWarning, match=r"R has M = S = A = 2 and was read as R\[m, s, a\]"):
         pomrl.plan(P, R3, [0.9], axes="sas")

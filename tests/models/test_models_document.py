@@ -5,7 +5,7 @@ import re
 from tests.support.settings import ROOT
 
 
-def test_the_code_of_the_page_runs_in_its_order() -> None:
+def test_the_code_of_the_page_runs() -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "models.md").read_text(), flags=re.DOTALL)
     assert len(blocks) == 3
     names: dict[str, object] = {}

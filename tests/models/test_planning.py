@@ -33,7 +33,7 @@ def dense(S: int = 6, A: int = 2, M: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return rng.dirichlet(np.full(S, 0.4), (M, S, A)), rng.random((M, S, A))
 
 
-def drawn() -> tuple[sparse.csr_array, np.ndarray]:
+def sparse_model() -> tuple[sparse.csr_array, np.ndarray]:
     """Return the pairs of a large model with 4 successors each, and rewards R(s, a)."""
     rng = np.random.default_rng(0)
     following = np.stack([rng.choice(S, 4, replace=False) for _ in range(S * A)])
@@ -42,7 +42,7 @@ def drawn() -> tuple[sparse.csr_array, np.ndarray]:
     return rows, rng.random((S, A))
 
 
-def test_a_plan_has_optimal_policies_and_their_values_in_ascending_order():
+def test_plans_are_optimal_for_every_gamma():
     P, R = dense()
     plan = pomrl.plan(P.tolist(), R.tolist(), GAMMAS)
     for g, gamma in enumerate(GAMMAS):
@@ -55,7 +55,7 @@ def test_a_plan_has_optimal_policies_and_their_values_in_ascending_order():
 
 
 @pytest.mark.parametrize("as_sparse", [False, True])
-def test_the_policy_changes_where_waiting_begins_to_pay(as_sparse: bool, monkeypatch: pytest.MonkeyPatch):
+def test_the_policy_changes_where_waiting_pays(as_sparse: bool, monkeypatch: pytest.MonkeyPatch):
     # Staying pays 1 in each step; leaving pays 3 once: staying is better where 1 / (1 - gamma) > 3.
     monkeypatch.setattr(sparse_models, "is_small", lambda _: not as_sparse)
     R = np.array([[1.0, 3.0], [0.0, 0.0]])
@@ -87,21 +87,21 @@ def test_equally_good_actions_are_no_change(S: int, offset: float):
 
 
 @pytest.mark.parametrize("draw", [random_models, models_with_equal_actions, models_with_twin_states])
-def test_plans_of_one_and_of_several_models_are_optimal_and_equal(draw: Callable[..., Any]):
+def test_single_and_stacked_plans_are_optimal(draw: Callable[..., Any]):
     P, R = draw(np.random.default_rng(5), 6, 4, 3)
     for rewards in (R, R - 0.5, np.round(2.0 * R) - 1.0):
         stack = pomrl.plan(P, rewards, GAMMAS)
         for i in range(6):
-            alone = pomrl.plan(P[i], rewards[i], GAMMAS)
-            np.testing.assert_array_equal(alone.policies, stack.policies[i])
-            np.testing.assert_array_equal(alone.values, stack.values[i])
-            for gamma, V in zip(GAMMAS, alone.values, strict=True):
+            single = pomrl.plan(P[i], rewards[i], GAMMAS)
+            np.testing.assert_array_equal(single.policies, stack.policies[i])
+            np.testing.assert_array_equal(single.values, stack.values[i])
+            for gamma, V in zip(GAMMAS, single.values, strict=True):
                 np.testing.assert_allclose(V, brute_force_value(P[i], rewards[i], gamma), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("S", [70, 150])
 @pytest.mark.parametrize("is_dense", [False, True])
-def test_large_models_keep_an_action_that_becomes_as_good_again(S: int, is_dense: bool):
+def test_large_models_keep_equally_good_actions(S: int, is_dense: bool):
     # The states of the small model below, beside others.
     P, R = np.repeat(np.eye(S)[:, None], 3, 1), np.zeros((S, 3))
     if is_dense:
@@ -115,13 +115,13 @@ def test_large_models_keep_an_action_that_becomes_as_good_again(S: int, is_dense
 
 def test_rewards_have_all_forms():
     P, _ = dense()
-    of_states, of_transitions = np.arange(6.0), np.arange(72.0).reshape(6, 2, 6)
-    expected = pomrl.plan(P[0], np.repeat(of_states[:, None], 2, 1), GAMMAS).values
-    for given in (of_states, np.broadcast_to(of_states[:, None, None], P[0].shape)):
-        np.testing.assert_allclose(pomrl.plan(P[0], given, GAMMAS).values, expected)
-    shared = pomrl.plan(P, of_transitions, GAMMAS).values
-    np.testing.assert_array_equal(shared, pomrl.plan(P, np.broadcast_to(of_transitions, P.shape), GAMMAS).values)
-    np.testing.assert_allclose(shared, pomrl.plan(P, (P * of_transitions).sum(-1), GAMMAS).values)
+    state_rewards, transition_rewards = np.arange(6.0), np.arange(72.0).reshape(6, 2, 6)
+    expected = pomrl.plan(P[0], np.repeat(state_rewards[:, None], 2, 1), GAMMAS).values
+    for rewards in (state_rewards, np.broadcast_to(state_rewards[:, None, None], P[0].shape)):
+        np.testing.assert_allclose(pomrl.plan(P[0], rewards, GAMMAS).values, expected)
+    shared = pomrl.plan(P, transition_rewards, GAMMAS).values
+    np.testing.assert_array_equal(shared, pomrl.plan(P, np.broadcast_to(transition_rewards, P.shape), GAMMAS).values)
+    np.testing.assert_allclose(shared, pomrl.plan(P, (P * transition_rewards).sum(-1), GAMMAS).values)
 
 
 def test_gymnasiums_table_ends_where_episodes_do():
@@ -143,14 +143,14 @@ def test_environments_of_gymnasium_are_planned():
     assert lake.plan([0.9]).values[0, 0] == pytest.approx(0.9**5)
 
 
-def test_planning_loads_no_libraries_for_tables_figures_or_configurations():
+def test_planning_imports_no_tables_or_figures():
     code = "import sys, pomrl; pomrl.plan([[[1.0]]], [[1.0]], [0.5]); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"hydra", "omegaconf", "matplotlib", "pandas", "scipy.stats"} & set(loaded)
 
 
-def test_a_large_sparse_model_is_planned_and_judged_as_the_dense_one():
-    rows, R = drawn()
+def test_large_sparse_models_equal_dense_ones():
+    rows, R = sparse_model()
     as_array = pomrl.from_arrays(rows.toarray().reshape(S, A, S), R)
     model = pomrl.from_arrays([rows[a::A] for a in range(A)], R)
     assert sparse.issparse(model.P)
@@ -164,7 +164,7 @@ def test_a_large_sparse_model_is_planned_and_judged_as_the_dense_one():
             np.testing.assert_allclose(form.planning_loss(actual.policies, 0.99, norm), losses, atol=1e-10)
 
 
-def test_nothing_of_twenty_thousand_states_is_ever_dense():
+def test_twenty_thousand_states_are_never_dense():
     """A dense array of it would take 10 GB; everything together takes less than a hundredth of that."""
     tracemalloc.start()
     rows, R = sparse_queue(20_001)
@@ -185,12 +185,12 @@ def with_entry(P: np.ndarray, index: tuple[int, ...], value: float) -> np.ndarra
 
 def changed(pair: int, *values: float) -> sparse.csr_array:
     """Return the large model with these probabilities of the first successors of a pair."""
-    rows = drawn()[0]
+    rows = sparse_model()[0]
     rows.data[rows.indptr[pair] :][: len(values)] = values
     return rows
 
 
-ROWS, R = drawn()
+ROWS, R = sparse_model()
 EACH: list[Any] = [ROWS[a::A] for a in range(A)]
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
     "a row of one of several models": (
@@ -237,14 +237,14 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_is_named_in_one_line(case: str):
-    call, said = BAD[case]
-    with pytest.raises(ValueError, match=said) as raised:
+def test_bad_models_are_one_line(case: str):
+    call, message = BAD[case]
+    with pytest.raises(ValueError, match=message) as raised:
         call()
     assert "\n" not in str(raised.value)
 
 
-def test_an_action_that_becomes_as_good_again_is_kept():
+def test_equally_good_actions_are_kept():
     # At gamma = 0.5, policy iteration leaves action 1 of state 2 for another that is as good in the end.
     P = np.eye(3)[[[1, 2, 1], [1, 1, 1], [2, 0, 1]]]
     R = np.array([[-1.0, 1.0, 0.0], [1.0, 2.0, -2.0], [-2.0, -1.0, -2.0]])
@@ -253,7 +253,7 @@ def test_an_action_that_becomes_as_good_again_is_kept():
     np.testing.assert_allclose(plan.values[1], [2.0, 4.0, 0.0], atol=1e-12)
 
 
-def test_a_sparse_plan_keeps_an_action_that_becomes_as_good_again(monkeypatch: pytest.MonkeyPatch):
+def test_sparse_plans_keep_equally_good_actions(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sparse_models, "is_small", lambda _: False)
     rows = sparse.csr_array(np.eye(3)[[1, 2, 1, 1, 1, 1, 2, 0, 1]])
     R = np.array([[-1.0, 1.0, 0.0], [1.0, 2.0, -2.0], [-2.0, -1.0, -2.0]])
@@ -262,7 +262,7 @@ def test_a_sparse_plan_keeps_an_action_that_becomes_as_good_again(monkeypatch: p
     np.testing.assert_allclose(plan.values[1], [2.0, 4.0, 0.0], atol=1e-12)
 
 
-def test_an_action_as_good_without_discount_is_kept_if_the_policy_still_ends():
+def test_undiscounted_ties_keep_actions_that_end():
     # From state 0, the end pays 1; the way through state 1 pays 2 - 1: better below 1, and as good at 1.
     P = np.eye(4)[[[3, 1, 3], [3, 3, 3], [2, 2, 3], [3, 3, 3]]]
     R = np.array([[1.0, 2.0, 1.0], [-1.0, -1.0, -1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -274,8 +274,8 @@ def test_an_action_as_good_without_discount_is_kept_if_the_policy_still_ends():
 
 
 @pytest.mark.parametrize("allowed", [np.arange(S * A).reshape(S, A) % A != 1, None])
-def test_a_plan_does_not_change_the_callers_matrices(allowed: np.ndarray | None):
-    rows, R = drawn()
+def test_a_plan_leaves_the_callers_matrices_unchanged(allowed: np.ndarray | None):
+    rows, R = sparse_model()
     rows.data *= 1.0 + 1e-7  # rows are divided by their sums
     before = rows.copy()
     for _ in range(2):

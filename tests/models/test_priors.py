@@ -14,18 +14,18 @@ def batches(c: float, tasks: int, m: int = 5, n: int = 4, S: int = 10, A: int = 
     rng = np.random.default_rng(11)
     weight = np.where(rng.random((n, S, A, S)).argsort(-1).argsort(-1) < support, 1.0 - rng.random((n, S, A, S)), 0.0)
     P_o = weight / weight.sum(-1, keepdims=True)
-    drawn = []
+    task_batches = []
     for _ in range(tasks):
         P = rng.standard_gamma(c * P_o + 1e-300)
         P /= P.sum(-1, keepdims=True)
-        drawn.append(Batch.of_counts(rng.multinomial(m, P), m, equal=True))
-    return drawn
+        task_batches.append(Batch.of_counts(rng.multinomial(m, P), m, equal=True))
+    return task_batches
 
 
-def learned(drawn: list[Batch], runs: slice = slice(None)) -> DirichletMemory:
-    n, S, A, _ = drawn[0].counts[runs].shape
+def learned(task_batches: list[Batch], runs: slice = slice(None)) -> DirichletMemory:
+    n, S, A, _ = task_batches[0].counts[runs].shape
     memory = initial_memory(n, S, A)
-    for batch in drawn:
+    for batch in task_batches:
         memory = memory.update(Batch.of_counts(batch.counts[runs], batch.m, equal=batch.is_equal))
     return memory
 
@@ -39,13 +39,13 @@ def test_the_concentration_and_the_support_are_found(c: float):
 
 def test_steps_end_near_the_largest_marginal_likelihood(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "STEPS_PER_TASK", 60)
-    drawn = batches(30.0, tasks=3)  # few, so that the prior of c matters
-    memory = learned(drawn)
+    task_batches = batches(30.0, tasks=3)  # few, so that the prior of c matters
+    memory = learned(task_batches)
 
     def log_density(c: np.ndarray) -> np.ndarray:
         a = c * memory.P_o_geometric
         total = -0.5 * np.log(c[:, 0, 0, 0] / module.C_MEDIAN) ** 2 / module.C_VARIANCE
-        for batch in drawn:
+        for batch in task_batches:
             rows = (gammaln(a + batch.counts) - gammaln(a)).sum(-1) + (gammaln(c) - gammaln(c + batch.m))[..., 0]
             total += rows.sum((1, 2))
         return total
@@ -55,7 +55,7 @@ def test_steps_end_near_the_largest_marginal_likelihood(monkeypatch: pytest.Monk
     assert (actual > log_density(memory.c / 1.05)).all()
 
 
-def test_pairs_that_were_never_visited_stay_uniform_and_rows_with_one_state_go_to_it():
+def test_unvisited_pairs_stay_uniform():
     counts = np.zeros((1, 3, 2, 3), int)
     counts[0, 0, 0, 1] = 5
     memory = learned([Batch.of_counts(counts, 5)] * 10)
@@ -64,12 +64,12 @@ def test_pairs_that_were_never_visited_stay_uniform_and_rows_with_one_state_go_t
     assert np.isfinite(memory.c).all()
 
 
-def test_without_a_second_transition_the_concentration_keeps_its_prior():
+def test_single_transitions_keep_the_prior_concentration():
     memory = learned(batches(3.0, tasks=5, m=1))
     np.testing.assert_allclose(memory.c, module.C_MEDIAN)
 
 
-def test_high_levels_are_put_together_with_a_small_error():
+def test_merged_levels_have_a_small_error():
     counts, a = np.array([3.0, 40.0, 700.0, 90_000.0]), np.array([0.3, 2.0, 11.0])
     edges = level_edges(90_000)
     levels = module._by_level(counts, edges)
@@ -80,14 +80,14 @@ def test_high_levels_are_put_together_with_a_small_error():
     np.testing.assert_allclose(module._digamma(counts), psi(counts), rtol=0, atol=3e-3)
 
 
-def test_a_run_does_not_depend_on_longer_batches_of_another():
+def test_runs_do_not_depend_on_longer_batches():
     rng = np.random.default_rng(0)
-    drawn = [Batch.of_counts(rng.integers(0, [[[[3]]], [[[300]]]], (2, 4, 2, 4)), 5) for _ in range(4)]
-    together, alone = learned(drawn), learned(drawn, slice(0, 1))
-    np.testing.assert_array_equal(together.P_o[:1], alone.P_o)
-    np.testing.assert_array_equal(together.c[:1], alone.c)
+    task_batches = [Batch.of_counts(rng.integers(0, [[[[3]]], [[[300]]]], (2, 4, 2, 4)), 5) for _ in range(4)]
+    joint, single = learned(task_batches), learned(task_batches, slice(0, 1))
+    np.testing.assert_array_equal(joint.P_o[:1], single.P_o)
+    np.testing.assert_array_equal(joint.c[:1], single.c)
 
 
-def test_the_prior_of_counts_has_the_concentration_of_tasks():
+def test_the_prior_has_the_concentration_of_tasks():
     counts = np.concatenate([batch.counts[:1] for batch in batches(30.0, tasks=40)])
     np.testing.assert_allclose(dirichlet_prior(counts).sum(-1), 30.0, rtol=0.3)

@@ -12,7 +12,7 @@ from pomrl.science.tasks.table import Table
 Arrays = dict[str, np.ndarray]
 
 
-def test_the_file_of_the_example_is_what_the_example_writes() -> None:
+def test_the_example_file_is_what_it_writes() -> None:
     candidates = Table(file=str(FILE)).candidate_models()
     np.testing.assert_allclose(candidates.P, models()["P"], rtol=0, atol=1e-15)
     np.testing.assert_array_equal(candidates.R[0], models()["R"])

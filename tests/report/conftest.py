@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from tests.support.browser import browser as browser
-from tests.support.computed import call, claims, report, two_runs_of
-from tests.support.elements import Elements, curves_of
-from tests.support.report_outputs import DRAWN, SWEEPS, of_study
+from tests.support.computed import call, claims, report, two_runs
+from tests.support.elements import Elements, page_curves
+from tests.support.report_outputs import DRAWN, SWEEPS, study_folder
 
 from pomrl.commands.reproduce_stages import draw_all
 from pomrl.configuration.studies import find
@@ -17,7 +17,7 @@ from pomrl.drawing.figures_of_study import Selection
 def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
     """Outputs with two runs of some sweeps, the figures that they suffice for, the published claims, and the page."""
     folder = Path(shutil.copytree(simulated, tmp_path_factory.mktemp("computed") / "outputs"))
-    with two_runs_of(SWEEPS, folder):
+    with two_runs(SWEEPS, folder):
         assert draw_all([Selection(find("pomrl2023"), DRAWN)])[0] == []
         for command in (claims, report):
             status, _, err = call(command, "pomrl2023")
@@ -27,7 +27,7 @@ def computed(tmp_path_factory: pytest.TempPathFactory, simulated: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def path(computed: Path) -> Path:
-    return of_study(computed) / "report" / "index.html"
+    return study_folder(computed) / "report" / "index.html"
 
 
 @pytest.fixture(scope="module")
@@ -50,4 +50,4 @@ def elements(page: str) -> Elements:
 
 @pytest.fixture(scope="session")
 def embedded(page: str) -> dict:
-    return curves_of(page)
+    return page_curves(page)

@@ -44,9 +44,9 @@ def test_the_site_links_to_it(address: str) -> None:
     assert (config.repo_url or "") == address
 
 
-def test_reports_link_to_it(address: str, here: Path) -> None:
-    write(here / "mine", {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")})
+def test_reports_link_to_it(address: str, cwd: Path) -> None:
+    write(cwd / "mine", {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")})
     assert call(reproduce, "mine", "--runs", "3")[0] == 0
-    page = (here / "outputs/studies/mine/report/index.html").read_text()
+    page = (cwd / "outputs/studies/mine/report/index.html").read_text()
     assert (f'<a href="{ADDRESS}">' in page) == bool(address)
     assert 'href=""' not in page

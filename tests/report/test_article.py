@@ -23,9 +23,9 @@ TEXT = PAPER.article.read_text(encoding="utf-8")
 
 
 def picture() -> bytes:
-    made = io.BytesIO()
-    Image.new("RGB", (30, 20)).save(made, "PNG")
-    return made.getvalue()
+    buffer = io.BytesIO()
+    Image.new("RGB", (30, 20)).save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 PICTURES = dict.fromkeys(re.findall(r'#figure-of\("([^"]+)"', TEXT), picture())
@@ -46,27 +46,29 @@ def typeset(study: Study, text: str) -> bytes:
     return article.typeset(study, article.values(study, load_judgements(PAPER), text), {})
 
 
-def test_no_number_of_the_shipped_article_is_written_out() -> None:
+def test_the_article_writes_out_no_numbers() -> None:
     """Digits stand in comments, code, the arguments of lookups and references, and one by one in formulas."""
-    left = re.sub(r"//[^\n]*|`[^`\n]*`|#[\w-]+\((?:[^()\"]|\"[^\"\n]*\"|\([^()]*\))*\)|[@<][A-Za-z][\w-]*>?", " ", TEXT)
-    left = re.sub(r"^#(?:set|show|import|bibliography)\b[^\n]*", "", left, flags=re.MULTILINE)
-    left = re.sub(r"\$[^$]*\$", lambda formula: re.sub(r"(?<![\d.])\d(?![\d.])", "", formula[0]), left)
-    assert re.findall(r".*\d.*", left) == []
+    remainder = re.sub(
+        r"//[^\n]*|`[^`\n]*`|#[\w-]+\((?:[^()\"]|\"[^\"\n]*\"|\([^()]*\))*\)|[@<][A-Za-z][\w-]*>?", " ", TEXT
+    )
+    remainder = re.sub(r"^#(?:set|show|import|bibliography)\b[^\n]*", "", remainder, flags=re.MULTILINE)
+    remainder = re.sub(r"\$[^$]*\$", lambda formula: re.sub(r"(?<![\d.])\d(?![\d.])", "", formula[0]), remainder)
+    assert re.findall(r".*\d.*", remainder) == []
 
 
-def test_the_shipped_article_says_what_is_published_and_its_bytes_are_the_same_twice() -> None:
+def test_the_article_has_the_same_bytes_twice() -> None:
     named = article.values(PAPER, read_published(PAPER), TEXT)
     first, second = (article.typeset(PAPER, named, PICTURES) for _ in range(2))
     assert first.startswith(b"%PDF")
     assert first == second
 
 
-def test_a_sentence_of_the_shipped_article_whose_verdict_turned_is_one_line_that_names_it() -> None:
+def test_a_turned_sentence_is_one_line() -> None:
     published = read_published(PAPER)
     turned = published.of("printed")["Q1.1"].model_copy(update={"verdict": Verdict.DOES_NOT_HOLD})
     by_variant = {**published.by_variant, "printed": {**published.of("printed"), "Q1.1": turned}}
-    said = "claim Q1.1 under printed: the sentence needs holds, got does not hold"
-    with pytest.raises(StoreError, match=re.escape(said)):
+    message = "claim Q1.1 under printed: the sentence needs holds, got does not hold"
+    with pytest.raises(StoreError, match=re.escape(message)):
         article.typeset(PAPER, article.values(PAPER, replace(published, by_variant=by_variant), TEXT), PICTURES)
 
 
@@ -77,7 +79,7 @@ def test_the_article_has_the_counts_of_readme() -> None:
 
 
 @pytest.mark.parametrize("address", ["", "https://example.org/pomrl"])
-def test_the_first_page_links_to_the_code_where_it_is_hosted(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_page_links_to_the_code(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(article, "repository_address", lambda: address)
     named = article.values(PAPER, read_published(PAPER), TEXT)
     assert named["links"] == {**PAPER.config.links, **({"code": address} if address else {})}
@@ -86,7 +88,7 @@ def test_the_first_page_links_to_the_code_where_it_is_hosted(address: str, monke
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('\n\n#estimate("Q9.9", "repaired")', "unknown claim under repaired: Q9.9"),
         ('#estimate("Q1.1", "repaired", part: "no such words")', "has 0 comparisons with the words no such words"),
@@ -95,8 +97,8 @@ def test_the_first_page_links_to_the_code_where_it_is_hosted(address: str, monke
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_a_wrong_name_is_one_line_that_names_it(own: Study, text: str, said: str) -> None:
-    with pytest.raises(StoreError, match=re.escape(said)) as raised:
+def test_wrong_names_are_one_line(own: Study, text: str, message: str) -> None:
+    with pytest.raises(StoreError, match=re.escape(message)) as raised:
         typeset(own, text)
     assert "\n" not in str(raised.value)
 
@@ -107,9 +109,9 @@ def test_values_are_those_of_the_results(own: Study) -> None:
     named = article.values(PAPER, load_judgements(PAPER), text)
     assert named["settings"]["task_similarity"]["sigma"] == "0.01, 0.025, 0.047"
     assert named["settings"]["task_similarity"]["m"] == "5"
-    judged = load_judgements(PAPER).of("repaired")["Q1.1"]
-    assert [part["estimate"] for part in named["claims"]["repaired"]["Q1.1"]["parts"]] == [
-        part.estimate for part in judged.comparisons
+    judgement = load_judgements(PAPER).of("repaired")["Q1.1"]
+    assert [comparison["estimate"] for comparison in named["claims"]["repaired"]["Q1.1"]["parts"]] == [
+        comparison.estimate for comparison in judgement.comparisons
     ]
     assert typeset(
         own, '#cell("notebook_ladder", (rung: "repaired", number: "ada-POMRL\'s loss, tasks 11 to 15"), "estimate")'
@@ -117,7 +119,7 @@ def test_values_are_those_of_the_results(own: Study) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_provisional_results_have_no_article_and_neither_has_a_study_without_one() -> None:
+def test_provisional_results_have_no_article() -> None:
     with pytest.raises(StoreError, match="provisional"):
         article.write(PAPER)
     with pytest.raises(StoreError, match=r"article\.typ is missing"):

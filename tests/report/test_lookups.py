@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from docs.build import tables
-from tests.support.judged import FOUND, HOLDS, NOT, judged
+from tests.support.judged import FOUND, HOLDS, NOT, write_judgements
 from tests.support.settings import ROOT
 from tests.support.worlds import PAPER
 
@@ -31,8 +31,8 @@ COLUMNS = ("claim", "variant", "compared", "part_runs", "part_verdict")
 """The columns of a table of judgements whose words the page has as they are."""
 
 
-def results(folder: Path, found: Mapping[str, Mapping[str, Verdict]] = FOUND) -> Results:
-    table = judged(folder, found)
+def results(folder: Path, verdicts: Mapping[str, Mapping[str, Verdict]] = FOUND) -> Results:
+    table = write_judgements(folder, verdicts)
     return Results(PAPER, lambda name: (find(name), table))
 
 
@@ -42,7 +42,7 @@ def filled(folder: Path, text: str) -> str:
 
 class TestPlaces:
     @pytest.mark.parametrize(
-        ("place", "words"),
+        ("lookup", "rendered"),
         [
             ("{verdict(Q1.1, printed)}", "holds"),
             ("{estimate(Q1.1, printed)}", "\u22121.000\u00a0[\u22121.001,\u00a0\u22120.999]"),
@@ -62,20 +62,20 @@ class TestPlaces:
             ("$\\frac{1}{2m(t-1)}$", "$\\frac{1}{2m(t-1)}$"),
         ],
     )
-    def test_what_they_become(self, place: str, words: str, tmp_path: Path) -> None:
-        assert filled(tmp_path, place) == words
+    def test_what_they_become(self, lookup: str, rendered: str, tmp_path: Path) -> None:
+        assert filled(tmp_path, lookup) == rendered
 
-    def test_a_reduction_turns_the_interval_of_a_share_around_and_nothing_is_minus_zero(self, tmp_path: Path) -> None:
-        judgement = judged(tmp_path, FOUND).of("printed")["Q1.1"]
-        part = judgement.decisive.but(estimate=-0.24, lower=-0.31, upper=-0.001)
-        table = Judgements({"printed": {"Q1.1": judgement.model_copy(update={"comparisons": (part,)})}})
+    def test_a_reduction_negates_the_interval(self, tmp_path: Path) -> None:
+        judgement = write_judgements(tmp_path, FOUND).of("printed")["Q1.1"]
+        comparison = judgement.decisive.but(estimate=-0.24, lower=-0.31, upper=-0.001)
+        table = Judgements({"printed": {"Q1.1": judgement.model_copy(update={"comparisons": (comparison,)})}})
         text = "{share(Q1.1, printed)}, {reduction(Q1.1, printed)}"
         assert fill(text, Results(PAPER, lambda name: (find(name), table)), "p") == (
             "\u221224\u00a0%\u00a0[\u221231,\u00a00], 24\u00a0%\u00a0[0,\u00a031]"
         )
 
-    def test_a_part_with_exactly_these_words_precedes_longer_ones(self, tmp_path: Path) -> None:
-        judgement = judged(tmp_path, FOUND).of("printed")["Q1.1"]
+    def test_exact_names_precede_longer_ones(self, tmp_path: Path) -> None:
+        judgement = write_judgements(tmp_path, FOUND).of("printed")["Q1.1"]
         longer, exact = (
             judgement.decisive.but(compared=text, estimate=n) for text, n in (("m = 20", 2.0), ("m = 2", 1.0))
         )
@@ -104,7 +104,7 @@ class TestPlaces:
             filled(tmp_path, "{worse_where(Q1.1, printed)}")
 
     @pytest.mark.parametrize(
-        ("place", "problem"),
+        ("lookup", "problem"),
         [
             ("{holds(Q9.9, printed)}", "unknown claim 'Q9.9' under the variant printed"),
             ("{holds(Q1.1, imagined)}", "no judged claims under the variant imagined"),
@@ -114,53 +114,53 @@ class TestPlaces:
             ("{estimate(Q1.1)}", "missing 1 required positional argument"),
         ],
     )
-    def test_what_has_no_meaning_is_named_with_its_sentence(self, place: str, problem: str, tmp_path: Path) -> None:
+    def test_bad_lookups_are_named_with_their_sentence(self, lookup: str, problem: str, tmp_path: Path) -> None:
         with pytest.raises(ConfigError) as error:
-            filled(tmp_path, f"It is so. In one place{place} it is not. But here.")
+            filled(tmp_path, f"It is so. In one place{lookup} it is not. But here.")
         assert problem in str(error.value)
         assert str(error.value).startswith("page.md: ")
         assert str(error.value).endswith("in: In one place it is not.")
 
-    def test_the_numbers_of_a_sentence_have_equal_runs(self, tmp_path: Path) -> None:
-        judgement = judged(tmp_path, FOUND).of("printed")
+    def test_numbers_of_a_sentence_have_equal_runs(self, tmp_path: Path) -> None:
+        judgement = write_judgements(tmp_path, FOUND).of("printed")
         fewer = judgement["Q1.2"].decisive.but(runs=500)
         printed = {**judgement, "Q1.2": judgement["Q1.2"].model_copy(update={"comparisons": (fewer,)})}
         table = Results(PAPER, lambda name: (find(name), Judgements({"printed": printed})))
-        one, other = "{size(Q1.1, printed)}", "{size(Q1.2, printed)}"
-        assert fill(f"It is {one}. Then it is {other}.", table, "p") == "It is 1.000. Then it is 1.000."
+        first, other = "{size(Q1.1, printed)}", "{size(Q1.2, printed)}"
+        assert fill(f"It is {first}. Then it is {other}.", table, "p") == "It is 1.000. Then it is 1.000."
         with pytest.raises(ConfigError, match=r"equal numbers of runs, got 500 and 1,000, in: It is from to \."):
-            fill(f"It is from {one} to {other}.", table, "p")
+            fill(f"It is from {first} to {other}.", table, "p")
 
-    def test_a_sentence_whose_verdict_turned_stops_the_build(self, tmp_path: Path) -> None:
+    def test_a_turned_sentence_stops_the_build(self, tmp_path: Path) -> None:
         holds = "{holds(Q1.1, printed, repaired, computed)}"
         text = f"It falls{holds}. | And\nmore{{fails(Q1.2, printed)}}{{undecided(Q1.6, printed)}}."
         assert filled(tmp_path, text) == "It falls. | And\nmore."
         turned = {**FOUND, "computed": {**FOUND["computed"], "Q1.1": NOT}}
         with pytest.raises(ConfigError) as error:
             fill(text, results(tmp_path, turned), "page.md")
-        said = "page.md: Q1.1 under computed: the sentence needs holds, got does not hold, in: It falls."
-        assert str(error.value) == said
+        message = "page.md: Q1.1 under computed: the sentence needs holds, got does not hold, in: It falls."
+        assert str(error.value) == message
 
 
 class TestAgreement:
     def test_equal_judgements_are_the_published_ones(self, tmp_path: Path) -> None:
-        table = judged(tmp_path, FOUND)
+        table = write_judgements(tmp_path, FOUND)
         agreement = compare(table, table, [*FOUND])
         assert agreement.is_exact
         assert str(agreement) == f"All 16 verdicts and {agreement.numbers} numbers agree with the published ones."
         assert agreement.numbers == 48
 
-    def test_the_last_digits_of_another_processor_are_told_from_other_numbers(self, tmp_path: Path) -> None:
-        table = judged(tmp_path, FOUND)
+    def test_digits_of_other_processors_agree(self, tmp_path: Path) -> None:
+        table = write_judgements(tmp_path, FOUND)
         agreement = compare(changed(table, 1.0 + 1e-10), table, [*FOUND])
         assert str(agreement).endswith("agree with the published ones, 1 of these numbers within 1e-09.")
         agreement = compare(changed(table, 1.0 + 1e-6), table, [*FOUND])
         assert (len(agreement.different), len(agreement.turned)) == (1, 0)
         assert agreement.different[0].startswith("Q1.1 under printed, a less b: -1.000 [")
 
-    def test_other_verdicts_and_claims_that_one_side_lacks_are_listed(self, tmp_path: Path) -> None:
-        table = judged(tmp_path / "a", FOUND)
-        other = judged(tmp_path / "b", {**FOUND, "printed": {"Q1.1": NOT, "Q1.2": NOT}})
+    def test_differing_and_missing_claims_are_listed(self, tmp_path: Path) -> None:
+        table = write_judgements(tmp_path / "a", FOUND)
+        other = write_judgements(tmp_path / "b", {**FOUND, "printed": {"Q1.1": NOT, "Q1.2": NOT}})
         turned = compare(other, table, ["printed"]).turned
         assert turned[0] == "Q1.1 under printed: does not hold, published: holds"
         assert "Q1.3 under printed: not judged, published: does not hold" in turned
@@ -169,21 +169,21 @@ class TestAgreement:
 
 def compared(folder: Path, less: Sequence[tuple[str, Verdict]]) -> Results:
     """Return a claim whose parts compare tied rows with these learners, all with a loss larger by 7 %."""
-    judgement = judged(folder, FOUND).of("printed")["Q1.1"]
+    judgement = write_judgements(folder, FOUND).of("printed")["Q1.1"]
     numbers = {"estimate": 0.07, "lower": 0.05, "upper": 0.1}
-    parts = tuple(
-        judgement.decisive.but(compared=f"tied rows less {words}, relative, in pairs", verdict=verdict, **numbers)
-        for words, verdict in less
+    comparisons = tuple(
+        judgement.decisive.but(compared=f"tied rows less {learner}, relative, in pairs", verdict=verdict, **numbers)
+        for learner, verdict in less
     )
-    table = Judgements({"printed": {"Q1.1": judgement.model_copy(update={"comparisons": parts})}})
+    table = Judgements({"printed": {"Q1.1": judgement.model_copy(update={"comparisons": comparisons})}})
     return Results(PAPER, lambda name: (find(name), table))
 
 
 def changed(table: Judgements, factor: float) -> Judgements:
     """Return judgements with another estimate of one claim."""
     first = table.of("printed")["Q1.1"]
-    part = first.comparisons[0].but(estimate=first.comparisons[0].estimate * factor)
-    printed = {**table.of("printed"), "Q1.1": first.model_copy(update={"comparisons": (part,)})}
+    comparison = first.comparisons[0].but(estimate=first.comparisons[0].estimate * factor)
+    printed = {**table.of("printed"), "Q1.1": first.model_copy(update={"comparisons": (comparison,)})}
     return Judgements({**table.by_variant, "printed": printed})
 
 
@@ -191,27 +191,28 @@ class TestPublished:
     """The documents of this checkout are those that the published table of judgements makes."""
 
     @pytest.mark.parametrize("study", PUBLISHED, ids=lambda study: study.name)
-    def test_the_page_of_claims_has_every_comparison_of_the_table(self, study: Study) -> None:
+    def test_the_claims_page_has_every_comparison(self, study: Study) -> None:
         with (study.folder / judgements.FILE).open(newline="") as file:
             rows = list(csv.DictReader(file))
         assert {row["claim"] for row in rows} == {claim.id for claim in claims_of(study)}
         page = tables.page(study, study.folder / judgements.FILE).replace("\u2212", "-").replace("\u00a0", " ")
         lines = page.partition("\n## All comparisons\n")[2].splitlines()[3:]
-        shown = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines]
+        table_rows = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines]
         expected = Counter(tuple(greek(row[name]) for name in COLUMNS) for row in rows)
-        assert Counter((*cells[:3], cells[5].replace(",", "") or "0", cells[6]) for cells in shown) == expected
+        assert Counter((*cells[:3], cells[5].replace(",", "") or "0", cells[6]) for cells in table_rows) == expected
         rows.sort(key=lambda row: [*study.config.variants].index(row["variant"]))
-        for cells, row in zip(shown, rows, strict=True):
+        for cells, row in zip(table_rows, rows, strict=True):
             assert cells[0] == row["claim"]
             assert float(re.findall(r"-?[\d.]+", cells[3])[0]) == pytest.approx(float(row["estimate"]), abs=6e-4)
 
-    def test_a_claim_whose_estimate_is_broken_on_purpose_changes_readme(self, tmp_path: Path) -> None:
+    def test_broken_estimates_change_the_readme(self, tmp_path: Path) -> None:
         source = (ROOT / "README.md.in").read_text()
         published = judgements.read_published(PAPER)
         repaired = published.of("repaired")
-        part = "POMRL less oracle, σ = 0.01"
+        label = "POMRL less oracle, σ = 0.01"
         comparisons = tuple(
-            one.but(estimate=2 * one.estimate) if part in one.compared else one for one in repaired["Q3.4"].comparisons
+            comparison.but(estimate=2 * comparison.estimate) if label in comparison.compared else comparison
+            for comparison in repaired["Q3.4"].comparisons
         )
         broken = repaired["Q3.4"].model_copy(update={"comparisons": comparisons})
         other = Judgements({**published.by_variant, "repaired": {**repaired, "Q3.4": broken}})
@@ -221,6 +222,6 @@ class TestPublished:
         with pytest.raises(ConfigError, match=r"needs holds, got does not hold, in: .*the best γ grows"):
             fill(source, pages.study_results(PAPER, other), "README.md")
 
-    def test_every_verdict_that_a_check_can_demand_is_one(self) -> None:
+    def test_every_check_demands_a_verdict(self) -> None:
         assert {*lookups.CHECKS.values()} == {*Verdict}
         assert lookups.CHECKS["holds"] is HOLDS

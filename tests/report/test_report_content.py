@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 from tests.support.elements import Elements, assert_closed
-from tests.support.report_outputs import DRAWN, FIGURES, FILES, html_of, of_study
+from tests.support.report_outputs import DRAWN, FIGURES, FILES, study_folder, study_html
 
 from pomrl import store
 from pomrl.configuration.studies import find, shipped_studies
@@ -31,11 +31,11 @@ MEGABYTE = 10**6
 
 
 @pytest.fixture(scope="module")
-def judged(folder: Path) -> Judgements:
-    return judgements.read(of_study(folder), list(find("pomrl2023").config.variants))
+def stored_judgements(folder: Path) -> Judgements:
+    return judgements.read(study_folder(folder), list(find("pomrl2023").config.variants))
 
 
-def article_of(page: str, id: str) -> str:
+def find_article(page: str, id: str) -> str:
     return page.partition(f'id="{id}"')[2].partition("</article>")[0]
 
 
@@ -48,63 +48,63 @@ def test_nothing_is_fetched_and_links_lead_somewhere(page: str, elements: Elemen
     assert str(policy).startswith("default-src 'none'; img-src 'self' file: data:;")
 
 
-def test_no_caption_repeats_what_the_program_says_of_bands() -> None:
+def test_captions_do_not_repeat_the_bands() -> None:
     """A caption is shown below pictures with intervals, and with the paper's bands."""
     for shipped in shipped_studies():
         for figure in figures_of(shipped):
             assert not re.search(r"[Bb]ands (show|are)(?! one bootstrap)", figure.docstring), figure.name
 
 
-def test_bands_of_several_kinds_are_named_by_panel(page: str) -> None:
-    bands = re.findall(r'class="bands">Bands: ([^<]*)', article_of(page, "figure-planning_omrl"))
+def test_bands_are_named_by_panel(page: str) -> None:
+    bands = re.findall(r'class="bands">Bands: ([^<]*)', find_article(page, "figure-planning_omrl"))
     kinds = ("one standard deviation (a, c)", "one standard error (b)", "one bootstrap standard deviation (d)")
     assert any(text.startswith(", ".join(kinds)) for text in bands)
 
 
-def test_each_picture_has_one_sentence_on_its_bands(folder: Path, page: str) -> None:
+def test_each_picture_names_its_bands_once(folder: Path, page: str) -> None:
     pictures = re.findall(r'<img decoding="async" src="([^"]*)\.webp"(.*?)(?=<img|</article>)', page, re.DOTALL)
     assert pictures
     for stem, after in pictures:
-        kinds = {*pd.read_csv(of_study(folder) / "figures" / f"{stem}.csv").get("band", pd.Series())}
+        kinds = {*pd.read_csv(study_folder(folder) / "figures" / f"{stem}.csv").get("band", pd.Series())}
         assert after.count('class="bands"') == bool(kinds & {"sd", "se", "ci", "bootstrap sd", "bootstrap ci"}), stem
 
 
-def test_the_page_is_one_megabyte_beside_small_pictures(folder: Path, path: Path, elements: Elements) -> None:
-    figures, report = of_study(folder) / "figures", path.parent
+def test_the_page_is_below_one_megabyte(folder: Path, path: Path, elements: Elements) -> None:
+    figures, report = study_folder(folder) / "figures", path.parent
     pictures = [report / str(address) for address in elements.values("src")]
     assert {picture.stem for picture in pictures} == {*FILES}
-    drawn = sum((figures / f"{name}.png").stat().st_size for name in FILES)
-    assert sum(picture.stat().st_size for picture in pictures) < drawn / 4
+    total = sum((figures / f"{name}.png").stat().st_size for name in FILES)
+    assert sum(picture.stat().st_size for picture in pictures) < total / 4
     for picture in pictures:
         with Image.open(picture) as image:
             assert image.width <= PIXELS
     assert path.stat().st_size < MEGABYTE
 
 
-def test_each_table_beside_the_page_has_the_drawn_values(folder: Path, path: Path, elements: Elements) -> None:
+def test_each_table_has_the_drawn_values(folder: Path, path: Path, elements: Elements) -> None:
     tables = [str(a["href"]) for _, a in elements.found if "download" in a]
     assert {*tables} == {f"{name}.csv" for name in FILES}
     for name in tables:
-        assert (path.parent / name).read_bytes() == (of_study(folder) / "figures" / name).read_bytes()
+        assert (path.parent / name).read_bytes() == (study_folder(folder) / "figures" / name).read_bytes()
 
 
 def test_colours_of_a_picture_are_as_drawn(folder: Path) -> None:
-    path = of_study(folder) / "figures" / "figure_4_planning_omrl.png"
+    path = study_folder(folder) / "figures" / "figure_4_planning_omrl.png"
     with Image.open(BytesIO(Picture.from_png(path.read_bytes()).content)) as image, Image.open(path) as file:
-        drawn = file.convert("RGB").resize(image.size, Image.Resampling.BOX)
-        off = np.abs(np.asarray(image.convert("RGB"), int) - np.asarray(drawn, int)).max(-1)
+        original = file.convert("RGB").resize(image.size, Image.Resampling.BOX)
+        off = np.abs(np.asarray(image.convert("RGB"), int) - np.asarray(original, int)).max(-1)
     assert (off > 24).mean() < 0.005
 
 
-def test_equal_inputs_give_equal_bytes_in_another_process(folder: Path, page: str) -> None:
+def test_equal_inputs_give_equal_bytes(folder: Path, page: str) -> None:
     environment = {**os.environ, "POMRL_OUTPUTS": str(folder), "PYTHONHASHSEED": "7"}
     subprocess.run([sys.executable, "-m", "pomrl", "reproduce", "pomrl2023", "report"], env=environment, check=True)
-    assert (of_study(folder) / "report" / "index.html").read_text(encoding="utf-8") == page
+    assert (study_folder(folder) / "report" / "index.html").read_text(encoding="utf-8") == page
 
 
-def test_every_figure_has_its_place_and_the_commands_that_make_it(page: str, elements: Elements) -> None:
+def test_every_figure_has_its_commands(page: str, elements: Elements) -> None:
     for name, figure in FIGURES.items():
-        article = article_of(page, f"figure-{name}")
+        article = find_article(page, f"figure-{name}")
         lines = [
             *(f"pomrl run experiment={sweep}" for sweep in figure.sweeps),
             f"pomrl reproduce pomrl2023 figures --only {name}",
@@ -114,34 +114,38 @@ def test_every_figure_has_its_place_and_the_commands_that_make_it(page: str, ele
     alternatives = [attributes["alt"] or "" for tag, attributes in elements.found if tag == "img"]
     assert all(len(text) > 40 for text in alternatives)
     (similarity,) = (text for text in alternatives if text.startswith("Figure 5:"))
-    for words in ("Panels a to f", "ada-POMRL", "one standard deviation over 2 runs"):
-        assert words in similarity
+    for phrase in ("Panels a to f", "ada-POMRL", "one standard deviation over 2 runs"):
+        assert phrase in similarity
     assert "over 2 runs, cut off where they exceed the axes; they are not intervals of the mean." in page
 
 
 def test_settings_name_the_runs_behind_a_figure(folder: Path, page: str) -> None:
-    sidecar = json.loads((of_study(folder) / "figures" / "figure_4_planning_omrl.json").read_text())
-    article = article_of(page, "figure-planning_omrl")
+    sidecar = json.loads((study_folder(folder) / "figures" / "figure_4_planning_omrl.json").read_text())
+    article = find_article(page, "figure-planning_omrl")
     assert all(source["signature"] in article for source in sidecar["sweeps"]["task_similarity"])
     assert all(digest in article for digest in sidecar["files"].values())
     assert "gamma_eval=0.99" in article
 
 
-def test_every_claim_that_is_judged_is_on_the_scorecard(judged: Judgements, page: str) -> None:
-    assert 0 < len(judged.main) < len(claims_of(find("pomrl2023")))
-    assert page.count('<article class="claim ') == len(judged.main)
-    for judgement in judged.main:
-        article = article_of(page, f"claim-{judgement.id}")
+def test_every_judged_claim_is_on_the_scorecard(stored_judgements: Judgements, page: str) -> None:
+    assert 0 < len(stored_judgements.main) < len(claims_of(find("pomrl2023")))
+    assert page.count('<article class="claim ') == len(stored_judgements.main)
+    for judgement in stored_judgements.main:
+        article = find_article(page, f"claim-{judgement.id}")
         assert (judgement.verdict or "reported, not judged") in article
         assert judgement.verdict is None or f"{judgement.decisive.estimate:.3f}" in article
         assert all(f'href="#figure-{name}"' in article for name in judgement.figures)
-    exact = [part for judgement in judged.main if (part := judgement.decisive).found.startswith("exactly ")]
+    exact = [
+        comparison
+        for judgement in stored_judgements.main
+        if (comparison := judgement.decisive).found.startswith("exactly ")
+    ]
     assert exact
-    assert all(f'<span class="numbers">{part.found}</span>' in page for part in exact)
+    assert all(f'<span class="numbers">{comparison.found}</span>' in page for comparison in exact)
     assert "[nan" not in page
 
 
-def test_documents_are_in_it_and_a_place_that_they_name(page: str, elements: Elements) -> None:
+def test_documents_are_in_the_page(page: str, elements: Elements) -> None:
     ids, study = elements.values("id"), find("pomrl2023")
     errata = re.findall(r"^## E(\d+)\.", pages.documents(study)["errata"], re.MULTILINE)
     assert errata
@@ -152,23 +156,23 @@ def test_documents_are_in_it_and_a_place_that_they_name(page: str, elements: Ele
     assert "theory-1" in ids
 
 
-def test_variants_stand_beside_the_claims_and_in_a_matrix(
-    folder: Path, empty_outputs: Path, judged: Judgements
+def test_variants_stand_beside_claims_and_in_matrix(
+    folder: Path, empty_outputs: Path, stored_judgements: Judgements
 ) -> None:
     second = "computed"
-    table = pd.read_csv(of_study(folder) / "claims.csv", keep_default_na=False)
+    table = pd.read_csv(study_folder(folder) / "claims.csv", keep_default_na=False)
     first = table.loc[table["variant"] == "repaired"]
-    word = {"verdict": "does not hold", "part_verdict": "does not hold"}
-    others = [first.loc[first["claim"] == "Q1.1"].assign(variant=name, **word) for name in (second, "further")]
-    content = pd.concat([first, *others]).to_csv(index=False).encode()
-    DerivedFiles(of_study(empty_outputs) / "claims.json").write({"claims.csv": content}, {})
-    actual = html_of("pomrl2023")
-    beside = f'<span class="alone">{second}:</span> <span class="chip does-not-hold">'
-    assert beside in article_of(actual, "claim-Q1.1")
-    assert actual.count(beside) == 1
+    refuted = {"verdict": "does not hold", "part_verdict": "does not hold"}
+    variants = [first.loc[first["claim"] == "Q1.1"].assign(variant=name, **refuted) for name in (second, "further")]
+    content = pd.concat([first, *variants]).to_csv(index=False).encode()
+    DerivedFiles(study_folder(empty_outputs) / "claims.json").write({"claims.csv": content}, {})
+    actual = study_html("pomrl2023")
+    chip = f'<span class="alone">{second}:</span> <span class="chip does-not-hold">'
+    assert chip in find_article(actual, "claim-Q1.1")
+    assert actual.count(chip) == 1
     matrix = actual.partition('<table class="matrix">')[2].partition("</table>")[0]
     assert set(re.findall(r'<tr><th scope="row">(\w+)</th>', matrix)) == {"repaired", second, "further"}
-    with_verdict = [judgement for judgement in judged.of("repaired").values() if judgement.verdict]
+    with_verdict = [judgement for judgement in stored_judgements.of("repaired").values() if judgement.verdict]
     assert len(re.findall(r'title="(\S+) under repaired: ', matrix)) == len(with_verdict)
     for name in (second, "further"):
         assert re.findall(rf'title="(\S+ under {name}: [a-z ]+), ', matrix) == [f"Q1.1 under {name}: does not hold"]
@@ -184,5 +188,5 @@ def test_provenance_is_that_of_what_is_stored(page: str) -> None:
 
 @pytest.mark.parametrize("name", ["pomrl2023", "beyond"])
 def test_figures_that_claims_name_exist(name: str) -> None:
-    known = {figure.name for figure in figures_of(find(name))}
-    assert all(set(claim.figures) <= known and claim.figures for claim in claims_of(find(name)))
+    names = {figure.name for figure in figures_of(find(name))}
+    assert all(set(claim.figures) <= names and claim.figures for claim in claims_of(find(name)))

@@ -11,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page
 from tests.support.browser import SCHEMES, faults_of_axe, needs_axe, watched
 from tests.support.contradictions import contradictions
-from tests.support.elements import curve_of
+from tests.support.elements import find_curve
 from tests.support.report_outputs import DRAWN
 
 from pomrl.drawing.style import look
@@ -46,7 +46,7 @@ def line(visited: Page) -> str:
     return visited.locator("#loss .mark-line path").first.get_attribute("d") or ""
 
 
-def test_every_image_is_loaded_and_sections_are_in_the_main_part(visit: Page) -> None:
+def test_every_image_is_loaded(visit: Page) -> None:
     for picture in visit.locator("img").all():
         picture.evaluate(LOADED)
     assert visit.evaluate("[...document.images].every(image => image.complete && image.naturalWidth > 0)")
@@ -56,7 +56,7 @@ def test_every_image_is_loaded_and_sections_are_in_the_main_part(visit: Page) ->
     assert visit.locator(".chart svg").count() == charts.count() == 4
 
 
-def test_the_keyboard_reaches_the_content_and_moves_the_slider(visit: Page) -> None:
+def test_the_keyboard_moves_the_slider(visit: Page) -> None:
     visit.keyboard.press("Tab")
     assert visit.evaluate("document.activeElement.textContent") == "Skip to the content"
     last = line(visit)
@@ -68,8 +68,8 @@ def test_the_keyboard_reaches_the_content_and_moves_the_slider(visit: Page) -> N
     assert "Task 1," in visit.inner_text("#explained")
 
 
-def test_values_in_the_table_are_those_of_the_curve(visit: Page, embedded: dict) -> None:
-    curve = curve_of(embedded, "task_similarity", 0.01, "ada-POMRL")
+def test_table_values_equal_the_curve(visit: Page, embedded: dict) -> None:
+    curve = find_curve(embedded, "task_similarity", 0.01, "ada-POMRL")
     cells = visit.locator("#values tr", has_text="ada-POMRL").locator("td").all_inner_texts()
     best = curve["best"][-1]
     assert cells[0] == f"{curve['gammas'][best]:g}"
@@ -77,7 +77,7 @@ def test_values_in_the_table_are_those_of_the_curve(visit: Page, embedded: dict)
     assert float(cells[3]) == curve["choices"][look("best_fixed", "gamma_schedule").label][-1][0]
 
 
-def test_methods_can_be_chosen_and_a_choice_takes_what_goes_with_it(visit: Page) -> None:
+def test_choices_select_related_methods(visit: Page) -> None:
     visit.get_by_label("Oracle prior knowledge").uncheck()
     visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 3")
     visit.get_by_label("Oracle prior knowledge").check()
@@ -91,19 +91,19 @@ def test_methods_can_be_chosen_and_a_choice_takes_what_goes_with_it(visit: Page)
     visit.wait_for_function("document.querySelectorAll('#loss .mark-line path').length === 4")
 
 
-def test_claims_can_be_searched_and_a_link_shows_what_the_filter_hides(visit: Page) -> None:
-    shown = visit.locator("article.claim:visible")
-    every = shown.count()
+def test_claims_can_be_searched(visit: Page) -> None:
+    claims = visit.locator("article.claim:visible")
+    total = claims.count()
     visit.locator("#filter [name=words]").fill("Q1.1 LOSS")
-    assert shown.evaluate_all("claims => claims.map(claim => claim.id)") == ["claim-Q1.1"]
+    assert claims.evaluate_all("claims => claims.map(claim => claim.id)") == ["claim-Q1.1"]
     visit.locator("#filter [name=verdict]").select_option(index=1)
-    assert visit.inner_text("#filter output") == f"{shown.count()} of {every} claims"
+    assert visit.inner_text("#filter output") == f"{claims.count()} of {total} claims"
     visit.evaluate("location.hash = 'claim-Q1.2'")
     visit.wait_for_selector('[id="claim-Q1.2"]', state="visible")
-    assert shown.count() == every
+    assert claims.count() == total
 
 
-def test_a_link_from_another_page_lands_at_its_figure(browser: Browser, path: Path) -> None:
+def test_links_land_at_their_figure(browser: Browser, path: Path) -> None:
     with watched(browser) as visited:
         visited.goto(f"{path.as_uri()}#figure-upper_bound")
         visited.wait_for_selector("#explore[data-ready]", state="attached")
@@ -111,7 +111,7 @@ def test_a_link_from_another_page_lands_at_its_figure(browser: Browser, path: Pa
         assert 0 <= visited.locator("#figure-upper_bound").evaluate("each => each.getBoundingClientRect().top") < 100
 
 
-def test_figures_open_large_on_a_phone_and_nothing_is_wider_than_a_screen(visit: Page) -> None:
+def test_nothing_is_wider_than_the_screen(visit: Page) -> None:
     visit.set_viewport_size({"width": 390, "height": 844})
     visit.locator("#figure-planning_omrl .enlarge").first.press("Enter")
     picture = visit.locator("#large img").bounding_box()
@@ -134,15 +134,15 @@ def test_pictures_have_the_background_of_the_page(
     picture = visited.locator("#figure-planning_omrl img")
     picture.evaluate("image => { image.decoding = 'sync'; image.scrollIntoView({behavior: 'instant'}) }")
     picture.evaluate(LOADED)
-    shown = Image.open(BytesIO(picture.screenshot())).convert("RGB")
-    corner, paper = shown.getpixel((3, 3)), visited.evaluate(PAPER)
+    screenshot = Image.open(BytesIO(picture.screenshot())).convert("RGB")
+    corner, paper = screenshot.getpixel((3, 3)), visited.evaluate(PAPER)
     visited.close()
     assert corner == pytest.approx(paper, abs=3)
     assert (paper[0] < 50) is (scheme == "dark")
-    assert len(shown.getcolors(maxcolors=10**6) or []) > 20  # it is drawn
+    assert len(screenshot.getcolors(maxcolors=10**6) or []) > 20  # it is drawn
 
 
-def test_print_is_light_has_all_pictures_and_no_control_and_clips_nothing(visit: Page) -> None:
+def test_print_has_all_pictures_and_no_controls(visit: Page) -> None:
     visit.emulate_media(media="print", color_scheme="dark")
     visit.set_viewport_size({"width": 710, "height": 1000})
     assert visit.evaluate(PAPER)[0] > 200
@@ -159,7 +159,7 @@ def test_print_is_light_has_all_pictures_and_no_control_and_clips_nothing(visit:
     assert len(re.findall(rb"/Subtype\s*/Image", visit.pdf(format="A4", print_background=True))) >= len(DRAWN)
 
 
-def test_nothing_on_it_contradicts_itself_at_any_width(visit: Page) -> None:
+def test_nothing_contradicts_itself_at_any_width(visit: Page) -> None:
     assert contradictions(visit) == []
 
 

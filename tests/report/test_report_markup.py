@@ -34,6 +34,6 @@ def test_documents() -> None:
     assert actual.count("<math") == 2
 
 
-def test_pictures_of_documents_become_links_to_figures_on_the_page_or_words() -> None:
+def test_pictures_of_documents_become_links() -> None:
     actual = document("![a <b>](../x/shown.png) ![c](other.png)", "notes", {"shown.png": "#figure-shown"})
     assert actual == '<p><a href="#figure-shown">a &lt;b&gt;</a> c</p>\n'

@@ -34,7 +34,7 @@ def drawn(data):
 """
 
 
-def test_what_its_authors_write_is_escaped_fetches_nothing_and_leads_somewhere(empty_outputs: Path) -> None:
+def test_what_authors_write_is_escaped(empty_outputs: Path) -> None:
     study = empty_outputs / "marked_up"
     (study / "pages").mkdir(parents=True)
     (study / "study.yaml").write_text(f"title: '{EVIL}'\ncite: '{EVIL}'\nabout: '{EVIL}'\n")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 from tests.support.browser import watched
 from tests.support.computed import call, report
-from tests.support.elements import assert_closed, curves_of
+from tests.support.elements import assert_closed, page_curves
 
 from pomrl import store
 from pomrl.commands import run
@@ -29,17 +29,17 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-def page(*words: str) -> str:
-    status, out, err = call("view --report", *words)
+def page(*arguments: str) -> str:
+    status, out, err = call("view --report", *arguments)
     assert (status, err) == (0, "")
     return Path(out.strip()).read_text()
 
 
-def test_it_has_the_curves_the_settings_the_table_and_where_they_come_from() -> None:
+def test_the_page_has_curves_settings_and_table() -> None:
     text = page("tag=dev")
     stored = store.find(tag="dev")
     assert text.count('src="losses.png"') == 1
-    assert len(curves_of(text)["series"]) == len(stored) == 4
+    assert len(page_curves(text)["series"]) == len(stored) == 4
     assert all(f"<code>{experiment.signature}</code>" in text for experiment in stored)
     (oracle,) = store.find(tag="dev", sigma=0.01, estimator="oracle")  # in the first row
     loss = oracle.table().query("gamma == 0.99")["planning_loss"].mean()
@@ -49,7 +49,7 @@ def test_it_has_the_curves_the_settings_the_table_and_where_they_come_from() -> 
     assert "Environment of 4 experiments" in text
 
 
-def test_that_of_a_study_without_claims_and_figures_has_its_title(tmp_path: Path) -> None:
+def test_studies_without_claims_have_their_title(tmp_path: Path) -> None:
     sweeps = tmp_path / "plain" / "conf" / "experiment" / "plain"
     sweeps.mkdir(parents=True)
     (tmp_path / "plain" / "study.yaml").write_text("title: Plain tasks\n")
@@ -66,9 +66,7 @@ def test_that_of_a_study_without_claims_and_figures_has_its_title(tmp_path: Path
     assert "2 stored experiments, 3 runs of each" in text
 
 
-def test_it_fetches_nothing_is_the_same_twice_and_its_curves_are_drawn_in_a_browser(
-    browser: Browser, outputs: Path
-) -> None:
+def test_the_page_fetches_nothing_and_draws_curves(browser: Browser, outputs: Path) -> None:
     text = page("tag=dev")
     assert_closed(text)
     assert page("tag=dev") == text
@@ -78,7 +76,7 @@ def test_it_fetches_nothing_is_the_same_twice_and_its_curves_are_drawn_in_a_brow
         assert visited.locator("#loss .mark-line path").count() == 2
 
 
-def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() -> None:
+def test_indistinguishable_experiments_have_a_note() -> None:
     text = page("tag=many")
     assert "Losses are not drawn: too many settings vary: " in text
     assert 'id="summaries"' in text
@@ -86,16 +84,16 @@ def test_experiments_that_no_figure_can_tell_apart_have_a_page_that_says_so() ->
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (("tag=dev", "pomrl"), "a filter must be KEY=VALUE in YAML, such as estimator=pomrl, got pomrl"),
         ((), "must have settings of stored experiments"),
         (("tag=nothing",), "tag=nothing: unknown tag; available: dev, many"),
     ],
 )
-def test_what_cannot_be_shown_is_one_line(outputs: Path, words: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_shown_is_one_line(outputs: Path, arguments: tuple[str, ...], message: str) -> None:
     before = sorted(outputs.rglob("*"))
-    status, _, err = call("view --report", *words)
+    status, _, err = call("view --report", *arguments)
     assert (status > 0, err.count("\n")) == (True, 1)
-    assert said in err
+    assert message in err
     assert sorted(outputs.rglob("*")) == before

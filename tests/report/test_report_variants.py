@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 VARIANTS = "variants: {default: {}, wide: {sigma: 0.02}}\n"
 
 
-def page_of(folder: Path) -> str:
+def render_page(folder: Path) -> str:
     assert call(report, "mine")[0] == 0
     page = (folder / "outputs" / "studies" / "mine" / "report" / "index.html").read_text()
     assert_closed(page)
@@ -27,22 +27,22 @@ def sections(page: str) -> dict[str, str]:
     return dict(re.findall(r"<h2 [^>]*>Figures under the variant (\w+)</h2>(.*?)</section>", page, re.DOTALL))
 
 
-def test_both_versions_of_a_figure_stand_together_and_figures_of_variants_where_they_are_drawn(here: Path) -> None:
-    write(here / "mine", study_yaml=SMALL["study.yaml"] + VARIANTS)
+def test_figures_of_variants_stand_where_drawn(cwd: Path) -> None:
+    write(cwd / "mine", study_yaml=SMALL["study.yaml"] + VARIANTS)
     assert call(reproduce, "mine", "--runs", "3")[0] == 0
-    page = page_of(here)
+    page = render_page(cwd)
     article = page.partition('id="figure-curves"')[2].partition("</article>")[0]
     assert '<details class="version">' in article.partition("</figure>")[0]  # which print opens
     assert "The same with " in article
-    assert all(f'href="curves{of}.csv"' in article for of in ("", "_intervals"))
+    assert all(f'href="curves{suffix}.csv"' in article for suffix in ("", "_intervals"))
     assert sections(page) == {}
     assert call(reproduce, "mine")[0] == 0  # the experiments of the variant
     assert call(figures, "mine", "--variants", "wide")[0] == 0
-    actual = sections(page_of(here))
+    actual = sections(render_page(cwd))
     assert actual["wide"].count("<img") == 2
     assert "pomrl reproduce mine figures --variants wide --only curves" in actual["wide"]
     assert "sigma=0.02" in actual["wide"]
-    (here / "outputs" / "studies" / "mine" / "figures" / "wide" / "curves.csv").write_text("x\n")
+    (cwd / "outputs" / "studies" / "mine" / "figures" / "wide" / "curves.csv").write_text("x\n")
     status, _, err = call(report, "mine")
     assert status == 1
     assert err.rstrip().endswith("; run pomrl reproduce mine figures --variants wide --only curves again")

@@ -29,17 +29,17 @@ def data(page: Path) -> dict[str, Any]:
     return json.loads(gzip.decompress(base64.b64decode(packed)))
 
 
-def test_it_shows_means_and_intervals_of_what_is_stored(browser: Browser) -> None:
+def test_the_view_has_means_and_intervals(browser: Browser) -> None:
     assert call(view, "--once")[::2] == (1, f"{store.root()}: no stored experiments\n")
-    one, other = published(0.01, 1), published(0.02, 5)
+    first, other = published(0.01, 1), published(0.02, 5)
     store.label(other, HOSTILE)
     status, out, _ = call(view, "--once")
     page = Path(out.strip())
     assert status == 0
-    shown, loss = data(page)["losses"], other.mean_losses(5)[0]
-    np.testing.assert_allclose(shown[other.signature]["mean"], loss.mean(0), atol=1e-6)
-    np.testing.assert_allclose(shown[other.signature]["half"], stats.t.ppf(0.975, 4) * stats.sem(loss), atol=1e-6)
-    assert shown[one.signature]["half"] == []
+    losses, loss = data(page)["losses"], other.mean_losses(5)[0]
+    np.testing.assert_allclose(losses[other.signature]["mean"], loss.mean(0), atol=1e-6)
+    np.testing.assert_allclose(losses[other.signature]["half"], stats.t.ppf(0.975, 4) * stats.sem(loss), atol=1e-6)
+    assert losses[first.signature]["half"] == []
     with watched(browser) as visit:
         visit.goto(page.as_uri())
         rows = visit.locator("#experiments tbody tr")
@@ -47,8 +47,8 @@ def test_it_shows_means_and_intervals_of_what_is_stored(browser: Browser) -> Non
         visit.click("#sort-sigma")
         visit.click("#sort-sigma")
         assert other.signature in (rows.first.text_content() or "")
-        for words, count in {"sigma<0.02": 1, "Sigma<=0.02": 2, "sigma>0.01 runs>=5": 1}.items():
-            visit.fill("#words", words)
+        for condition, count in {"sigma<0.02": 1, "Sigma<=0.02": 2, "sigma>0.01 runs>=5": 1}.items():
+            visit.fill("#words", condition)
             assert visit.text_content("#count") == f"{count} of 2 experiments."
         visit.fill("#words", "runs<5 sigma=0.01")
         visit.click("#experiments input")
@@ -59,19 +59,19 @@ def test_it_shows_means_and_intervals_of_what_is_stored(browser: Browser) -> Non
         assert visit.text_content("#count") == "1 of 2 experiments."
 
 
-def test_it_follows_what_is_stored_until_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_view_follows_the_store_until_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     published(0.01, 2)
-    page, seen, opened = outputs() / "view" / "index.html", list[tuple[int, bool]](), list[str]()
+    page, states, opened = outputs() / "view" / "index.html", list[tuple[int, bool]](), list[str]()
 
     def sleep(_: float) -> None:
-        seen.append((len(data(page)["losses"]), 'data-live="1"' in page.read_text()))
-        if len(seen) == 3:
+        states.append((len(data(page)["losses"]), 'data-live="1"' in page.read_text()))
+        if len(states) == 3:
             raise KeyboardInterrupt
-        published(0.01 + 0.01 * len(seen), 2)
+        published(0.01 + 0.01 * len(states), 2)
 
     monkeypatch.setattr("pomrl_report.view.time.sleep", sleep)
     monkeypatch.setattr(webbrowser, "open", opened.append)
     assert call(view)[0] == 0
-    assert seen == [(1, True), (2, True), (3, True)]
+    assert states == [(1, True), (2, True), (3, True)]
     assert opened == [page.absolute().as_uri()]
     assert 'data-live="0"' in page.read_text()

@@ -7,14 +7,14 @@ from pomrl.results.intervals import percentile
 from verdicts.resampling import bootstrap_weights, normal_means
 
 
-def test_weights_of_resamples_are_those_of_runs_that_are_drawn_alike() -> None:
+def test_weights_of_resamples_are_balanced() -> None:
     weights = bootstrap_weights(7, 4000, seed=0)
     assert weights.shape == (4000, 7)
     np.testing.assert_allclose(weights.sum(1), 1.0)
     np.testing.assert_allclose(weights.mean(0), 1 / 7, rtol=0.05)
 
 
-def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors(
+def test_draws_of_means_have_their_covariance(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sample = np.random.default_rng(0).normal(size=(10, 3)) @ np.array(
@@ -28,6 +28,6 @@ def test_draws_of_means_have_their_covariance_whatever_the_signs_of_eigenvectors
     np.testing.assert_allclose(flipped, draws, atol=1e-12)
 
 
-def test_percentile_intervals_leave_out_two_and_a_half_percent_on_each_side() -> None:
+def test_percentile_intervals_omit_equal_tails() -> None:
     interval = percentile(0.0, np.linspace(0.0, 1.0, 1001))
     assert (interval.lower, interval.upper) == pytest.approx((0.025, 0.975))

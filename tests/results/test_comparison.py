@@ -27,7 +27,7 @@ def losses(loss: np.ndarray) -> Result:
 pytestmark = pytest.mark.usefixtures("empty_outputs")
 
 
-def test_pairs_are_the_runs_that_both_sides_have_and_a_constant_difference_has_no_width() -> None:
+def test_pairs_are_the_shared_runs() -> None:
     loss = np.random.default_rng(0).random((30, 4, 3))
     differences = loss_differences(losses(loss), losses(loss[:20] + 0.25), paired=True)
     for name in ("loss at the largest gamma", "minimum loss"):
@@ -36,7 +36,7 @@ def test_pairs_are_the_runs_that_both_sides_have_and_a_constant_difference_has_n
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_intervals_cover_the_true_difference_as_often_as_they_say(paired: bool) -> None:
+def test_intervals_have_their_coverage(paired: bool) -> None:
     rng = np.random.default_rng(2)
     covered = 0
     for _ in range(1000):
@@ -56,19 +56,19 @@ def test_the_closest_result_differs_within_components_only() -> None:
 
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("runs", [2, 30])
-def test_a_difference_from_a_constant_has_students_interval(runs: int, paired: bool) -> None:
+def test_differences_from_constants_have_students_interval(runs: int, paired: bool) -> None:
     sample = np.random.default_rng(0).normal(size=runs)
     theirs = stats.ttest_1samp(sample, 0.0).confidence_interval()
     interval = difference(np.zeros(runs), sample, paired=paired)
     assert (interval.lower, interval.upper) == pytest.approx((theirs.low, theirs.high))
 
 
-def test_a_large_difference_that_varies_by_rounding_has_no_width() -> None:
+def test_rounding_of_large_differences_has_no_width() -> None:
     interval = difference(np.zeros(30), 1e6 + 1e-7 * np.tile([-1.0, 1.0], 15), paired=True)
     assert interval.lower == interval.upper
 
 
-def test_diff_says_what_differs_and_experiments_that_share_a_difference_stand_together() -> None:
+def test_diff_groups_experiments_by_shared_differences() -> None:
     call(run, "-m", *SMALL, "estimator=pomrl,ada_pomrl", "sigma=0.01,0.02")
     sides = [f"T=3 S=4 sigma=0.01,0.02 estimator={name}" for name in ("pomrl", "ada_pomrl")]
     status, out, _ = call(diff, *sides)
@@ -90,14 +90,14 @@ def test_diff_says_what_differs_and_experiments_that_share_a_difference_stand_to
     assert "| 0.01 | minimum loss | 8 | " in markdown
 
 
-def test_diff_of_stored_runs_by_signature_or_folder_is_that_of_their_words() -> None:
+def test_diff_by_signature_equals_diff_by_settings() -> None:
     folders = call(run, "-m", *SMALL, "sigma=0.01,0.02")[1].splitlines()[-2:]
     status, by_signature, _ = call(diff, Path(folders[0]).name[:8], folders[1])
     assert (status, by_signature) == call(diff, "T=3 S=4 sigma=0.01", "T=3 S=4 sigma=0.02")[:2]
     assert "not paired" in by_signature
 
 
-def test_diff_ends_as_diff_does_whether_runs_are_stored_or_not() -> None:
+def test_diff_ends_with_its_status() -> None:
     assert call(diff, "sigma=0", "sigma=0.0")[:2] == (0, "no difference\n")
     status, out, _ = call(diff, "m=2", "m=3", "m=4")
     assert status == 1
@@ -107,11 +107,11 @@ def test_diff_ends_as_diff_does_whether_runs_are_stored_or_not() -> None:
         status, out, err = call(diff, "sigma=0.01", bad)
         assert (status, out, err.count("\n")) == (2, "", 1), bad
     assert call(diff, "sigma=0.01")[0] == 2
-    said = "abcdef: only settings can be compared with the previous code; give B to compare with\n"
-    assert call(diff, "abcdef") == (2, "", said)
+    message = "abcdef: only settings can be compared with the previous code; give B to compare with\n"
+    assert call(diff, "abcdef") == (2, "", message)
 
 
-def test_diff_of_different_problems_has_both_numbers_of_runs() -> None:
+def test_unpaired_diffs_have_both_run_counts() -> None:
     for sigma, runs in ((0.01, 8), (0.02, 3)):
         call(run, "T=2", "S=4", f"sigma={sigma}", f"runs={runs}")
     out = call(diff, "T=2 S=4 sigma=0.01", "T=2 S=4 sigma=0.02")[1]
@@ -123,8 +123,8 @@ def test_diff_of_different_problems_has_both_numbers_of_runs() -> None:
 
 
 def test_a_selection_without_its_quotes_is_named() -> None:
-    words = ("estimator=pomrl", "sigma=0.047", "estimator=ada_pomrl", "sigma=0.047")
-    assert call(diff, *words) == (2, "", "sigma=0.047 is given twice; quote a selection of several words\n")
+    arguments = ("estimator=pomrl", "sigma=0.047", "estimator=ada_pomrl", "sigma=0.047")
+    assert call(diff, *arguments) == (2, "", "sigma=0.047 is given twice; quote a selection of several words\n")
 
 
 def test_revisions_outside_of_a_repository_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def edited(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return edit
 
 
-def test_what_an_edit_does_is_compared_in_pairs_and_versions_are_told_apart(edited: Callable[[str], None]) -> None:
+def test_edited_code_is_compared_in_pairs(edited: Callable[[str], None]) -> None:
     for digest, overrides in (("a", "estimator=pomrl,oracle"), ("b", "estimator=pomrl"), ("c", "estimator=pomrl")):
         edited(digest)
         assert call(run, "-m", *SMALL, overrides, "+tag=dev")[0] == 0

@@ -44,7 +44,7 @@ def made_up(**options: object) -> pd.DataFrame:
     return cross_table(results(), "m", "estimator", labels=LABELS, **options)  # pyright: ignore[reportArgumentType]
 
 
-def test_each_cell_has_the_mean_of_its_runs_and_students_interval() -> None:
+def test_cells_have_means_and_students_intervals() -> None:
     frame = made_up()
     assert frame["m"].tolist() == [5, 10]
     assert list(frame)[1::3] == ["POMRL(σ)", "ada_POMRL", "50 % & more"]
@@ -64,7 +64,7 @@ def test_each_cell_has_the_mean_of_its_runs_and_students_interval() -> None:
     assert cells(frame)["ada_POMRL"].tolist()[0] == "-"
 
 
-def test_best_is_the_smallest_and_what_differs_by_less_than_its_error_in_pairs() -> None:
+def test_best_includes_insignificant_differences() -> None:
     frame = made_up(marks_best=True)
     assert frame["best"].tolist() == ["50 % & more", "POMRL(σ); 50 % & more"]
     low, _ = stats.ttest_1samp(LOSSES[10, "oracle"] - BASE, 0.0).confidence_interval()
@@ -77,16 +77,16 @@ def test_best_is_the_smallest_and_what_differs_by_less_than_its_error_in_pairs()
 
 
 @pytest.mark.parametrize("statistic", ["mean", "iqm", "median"])
-def test_other_statistics_have_the_ends_of_their_intervals(statistic: str) -> None:
+def test_other_statistics_have_interval_ends(statistic: str) -> None:
     frame = made_up(statistic=statistic)
     cell = cells(frame)["POMRL(σ)"][1]
     assert ("±" in cell) == (statistic == "mean")
     assert ("[" in cell) != (statistic == "mean")
 
 
-def test_latex_is_balanced_and_has_no_character_that_means_something() -> None:
+def test_latex_is_balanced_and_escaped() -> None:
     text = latex(made_up(marks_best=True))
-    begun, ended = (re.findall(rf"\\{word}{{(\w+)}}", text) for word in ("begin", "end"))
+    begun, ended = (re.findall(rf"\\{command}{{(\w+)}}", text) for command in ("begin", "end"))
     assert begun == ended[::-1] == ["table", "tabular"]
     assert text.isascii()
     assert text.count("{") == text.count("}")
@@ -111,7 +111,7 @@ def test_a_terminal_of_80_columns_has_room(monkeypatch: pytest.MonkeyPatch, caps
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "words"),
+    ("rows", "columns", "message"),
     [
         ("m", None, "columns must be a setting that varies (m, estimator), got none"),
         ("S", "estimator", "rows must be a setting that varies (m, estimator), got S"),
@@ -124,40 +124,40 @@ def test_a_terminal_of_80_columns_has_room(monkeypatch: pytest.MonkeyPatch, caps
         ("estimator", "m", "columns must be a setting of estimator, "),
     ],
 )
-def test_settings_that_make_no_table_are_refused(rows: str, columns: str | None, words: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(words)):
+def test_settings_that_make_no_table_are_refused(rows: str, columns: str | None, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         cross_table(results(), rows, columns, marks_best=True)
 
 
-def test_two_experiments_in_a_cell_are_refused_with_what_tells_them_apart() -> None:
+def test_ambiguous_cells_name_their_difference() -> None:
     result, *_ = results().results
     settings = [(10, "pomrl", 0), (10, "pomrl", 1)]
     keys = ("m", "estimator", "seed")
-    several = SweepResults(
+    ambiguous = SweepResults(
         keys, settings, [replace(result, settings=dict(zip(keys, cell, strict=True))) for cell in settings]
     )
     with pytest.raises(ValueError, match="also differ in seed"):
-        cross_table(several, "m", "estimator")
+        cross_table(ambiguous, "m", "estimator")
 
 
 def test_the_command_prints_it_in_each_form(empty_outputs: object) -> None:
     assert call(run, "-m", "estimator=pomrl,without_meta", "sigma=0.01,0.02", "T=2", "S=3", "runs=3")[0] == 0
-    words = ("--rows", "sigma", "--columns", "estimator", "--best", "bold", "--format")
-    _, text, messages = call(table, *words, "text")
+    arguments = ("--rows", "sigma", "--columns", "estimator", "--best", "bold", "--format")
+    _, text, messages = call(table, *arguments, "text")
     assert "3 runs ± half the width" in " ".join(messages.split())
     assert text.splitlines()[0] == "sigma\tPOMRL(σ)\tWithout meta-learning"
-    _, markdown, _ = call(table, *words, "markdown")
+    _, markdown, _ = call(table, *arguments, "markdown")
     assert len(markdown.splitlines()) == 4
-    _, csv, _ = call(table, *words, "csv")
+    _, csv, _ = call(table, *arguments, "csv")
     assert pd.read_csv(io.StringIO(csv))["sigma"].tolist() == [0.01, 0.02]
-    _, tex, messages = call(table, *words, "latex")
+    _, tex, messages = call(table, *arguments, "latex")
     assert r"\caption{Planning loss at $\gamma_{\mathrm{eval}}$" in tex
     assert messages == ""
     assert call(table, "--rows", "sigma")[2] == "columns must be a setting that varies (sigma, estimator), got none\n"
 
 
 @pytest.mark.parametrize("statistic", ["mean", "median"])
-def test_no_difference_in_a_single_run_is_significant(statistic: str) -> None:
+def test_single_runs_have_no_significant_difference(statistic: str) -> None:
     samples = {"a": np.array([0.3]), "b": np.array([0.4]), "unknown": np.array([np.nan])}
     assert best_columns(samples, statistic) == ["a", "b"]
     assert best_columns({"unknown": np.array([np.nan, np.nan])}, statistic) == []
@@ -173,7 +173,7 @@ def test_best_columns_may_be_numbers() -> None:
 
 
 @pytest.mark.parametrize("statistic", ["iqm", "median"])
-def test_summaries_of_few_runs_have_no_bootstrap_interval(statistic: str) -> None:
+def test_few_runs_have_no_bootstrap_interval(statistic: str) -> None:
     for n in (1, 2, 4):
         assert np.isnan(summary(BASE[:n], statistic).lower)
     assert summary(BASE[:5], statistic).lower < summary(BASE[:5], statistic).upper

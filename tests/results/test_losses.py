@@ -16,14 +16,14 @@ from pomrl.science.experiment import tables
 GAMMAS = np.array([0.0, 0.3, 0.6, 0.9])
 
 
-def table_of(loss: np.ndarray) -> pd.DataFrame:
+def loss_table(loss: np.ndarray) -> pd.DataFrame:
     n, T, _ = loss.shape
     index = pd.MultiIndex.from_product([range(n), range(1, T + 1), GAMMAS], names=["run", "task", "gamma"])
     return pd.DataFrame({"planning_loss": loss.ravel()}, index=index).reset_index()
 
 
 @pytest.mark.parametrize("schedule", ["grid", "dong", "best_fixed"])
-def test_losses_of_an_experiment_are_those_of_its_table(schedule: str, empty_outputs: Path) -> None:
+def test_losses_of_experiments_equal_their_table(schedule: str, empty_outputs: Path) -> None:
     experiment = sweeps.experiment(PUBLISHED, ["T=2", f"gamma_schedule={schedule}"])
     (table,) = tables(experiment.problem, [experiment.method], range(3))
     add(store.open_experiment(experiment), range(3), table)
@@ -36,15 +36,15 @@ def test_losses_of_an_experiment_are_those_of_its_table(schedule: str, empty_out
     np.testing.assert_array_equal(losses.gammas, expected.gammas)
 
 
-def test_losses_of_a_table_are_those_of_its_rows() -> None:
+def test_losses_of_tables_equal_their_rows() -> None:
     loss = np.random.default_rng(0).random((5, 3, 4))
-    losses = Result.of_table(table_of(loss))
+    losses = Result.of_table(loss_table(loss))
     np.testing.assert_array_equal(losses.loss, loss)
     np.testing.assert_array_equal(losses.gammas, GAMMAS)
     np.testing.assert_array_equal(losses.task(3), loss[:, 2, -1])
 
 
-def test_in_hindsight_each_half_of_the_runs_chooses_for_the_other() -> None:
+def test_halves_choose_for_each_other_in_hindsight() -> None:
     loss = np.ones((4, 1, 4))
     loss[::2, 0, 1] = 0.0  # what runs 0 and 2 would choose for themselves
     loss[1::2, 0, 2] = 0.0  # what runs 1 and 3 would
@@ -53,7 +53,7 @@ def test_in_hindsight_each_half_of_the_runs_chooses_for_the_other() -> None:
     np.testing.assert_array_equal(losses.in_hindsight("each_task", "per_run").regret, [0.0] * 4)
 
 
-def test_the_minimum_loss_is_at_the_best_gamma_of_each_task() -> None:
+def test_minimum_loss_uses_each_tasks_best_gamma() -> None:
     loss = np.ones((4, 2, 4))
     loss[:, 0, 1] = loss[:, 1, 2] = 0.0
     assert (Result.of_losses(loss, GAMMAS).minimum == 0.0).all()

@@ -42,7 +42,7 @@ def frame(*arguments: str) -> pd.DataFrame:
 
 
 class TestTables:
-    def test_each_row_is_an_experiment_and_its_numbers_are_those_of_its_runs(self) -> None:
+    def test_each_row_summarises_an_experiment(self) -> None:
         row = frame("--where", "S=4", "--task", "last").query("sigma == 0.02 and estimator == 'pomrl'").iloc[0]
         (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
         rows = stored.table().query("task == 3 and gamma == 0.99")["planning_loss"]
@@ -70,7 +70,7 @@ class TestTables:
         assert markdown.splitlines()[1] == "| --- | --- | --- | --- |"
 
     @pytest.mark.parametrize(
-        ("arguments", "status", "words"),
+        ("arguments", "status", "message"),
         [
             ("S=5", 1, "no stored runs for S=5"),
             ("--against sigma=0.01", 1, "runs of different problems cannot be paired"),
@@ -88,17 +88,15 @@ class TestTables:
             ("--where S=4 --task x", 2, "argument --task: must be all, first, last, or a number, got x"),
         ],
     )
-    def test_mistakes_are_one_line(self, arguments: str, status: int, words: str) -> None:
+    def test_mistakes_are_one_line(self, arguments: str, status: int, message: str) -> None:
         for tag in ("first", "samples"):
             assert call("runs", "S=4", "--tag", tag)[0] == 0
         (stored,) = store.find(S=4, sigma=0.02, estimator="pomrl")
         exit_status, out, err = call(table, *arguments.replace("SIGNATURE", stored.signature).split())
         assert (exit_status, out, err.count("\n")) == (status, "", 1)
-        assert words in err
+        assert message in err
 
-    def test_a_part_that_varies_within_an_option_has_a_column_and_tells_methods_apart(
-        self, empty_outputs: Path
-    ) -> None:
+    def test_varying_fields_of_options_have_columns(self, empty_outputs: Path) -> None:
         small = ("T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
         call(run, "-m", *small, "estimator=pomrl,ada_pomrl", "estimator.prior=uniform,inclusive")
         rows = frame("--where", "T=2")
@@ -107,7 +105,7 @@ class TestTables:
         assert "estimator=pomrl: several experiments match, which differ in estimator.prior" in err
         assert call(table, "--against", "estimator=pomrl", "--against", "estimator.prior=uniform")[0] == 0
 
-    def test_only_pairs_are_cut_with_both_numbers_and_no_cell_is_empty(self, empty_outputs: Path) -> None:
+    def test_pairs_are_shared_runs_without_empty_cells(self, empty_outputs: Path) -> None:
         small = ("T=2", "S=3", "gamma_schedule.gammas=[0.0,0.5]")
         for estimator, runs in (("pomrl", 5), ("oracle", 3)):
             call(run, *small, f"estimator={estimator}", f"runs={runs}")
@@ -119,9 +117,9 @@ class TestTables:
         assert "3 to 5 runs of 2 experiments" in err
         assert "" not in [cell for line in out.splitlines() for cell in line.split("\t")]
 
-    def test_words_mean_what_run_would_compute_with_the_same_words(self) -> None:
-        words = "estimator=pomrl,ada_pomrl", "sigma=0.02", "T=3", "S=4"
-        assert list(frame(*words, "runs=4")[["estimator", "runs"]].to_numpy().tolist()) == [
+    def test_argumentsmean_the_same_as_for_run(self) -> None:
+        arguments = "estimator=pomrl,ada_pomrl", "sigma=0.02", "T=3", "S=4"
+        assert list(frame(*arguments, "runs=4")[["estimator", "runs"]].to_numpy().tolist()) == [
             ["ada_pomrl", 4],
             ["pomrl", 4],
         ]
@@ -129,14 +127,14 @@ class TestTables:
         for few in ("--where S=4 runs=4", "runs=4 tag=fours", "tag=fours --where runs=4"):
             assert {*frame(*few.split())["runs"]} == {4}
         assert "runs=0: Input should be greater than or equal to 1" in call(table, "tag=fours", "runs=0")[2]
-        status, _, err = call(table, *words[:3])  # with the default of S
+        status, _, err = call(table, *arguments[:3])  # with the default of S
         assert (status, "no stored runs for" in err) == (1, True)
-        assert "1 of 2 selected experiments has no runs" in call(table, *words[1:], "estimator=pomrl,oracle")[2]
+        assert "1 of 2 selected experiments has no runs" in call(table, *arguments[1:], "estimator=pomrl,oracle")[2]
 
 
 class TestPlots:
     @pytest.mark.parametrize("x", ["task", "gamma", "sigma"])
-    def test_a_plot_shows_means_and_bands_over_runs(self, x: str) -> None:
+    def test_plots_have_means_and_bands_over_runs(self, x: str) -> None:
         status, out, err = call(plot, "--where", "S=4", "--x", x, "--name", f"by_{x}", "--band", "se")
         assert status == 0, err
         assert [Path(line).suffix for line in out.split()] == [".pdf", ".png", ".csv", ".json"]
@@ -147,7 +145,7 @@ class TestPlots:
         expected = band(rows.groupby(by, as_index=False)["planning_loss"].mean().assign(sigma=0.01), [x], kind="se")
         np.testing.assert_allclose(points[["mean", "lower", "upper"]], expected[["mean", "lower", "upper"]])
 
-    def test_files_are_named_after_the_words_and_long_names_differ_at_the_end(self) -> None:
+    def test_files_are_named_after_their_arguments(self) -> None:
         status, out, err = call(plot, "--where", "S=4", "--band", "sd")
         assert status == 0, err
         assert [Path(line).stem for line in out.split()] == ["planning_loss_where_S_4_band_sd"] * 4
@@ -167,7 +165,7 @@ class TestPlots:
         assert row["mean"] == pytest.approx(np.mean(losses[0].to_numpy() - losses[1].to_numpy()))
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             ("--y gamma --x gamma", "x and y must differ, got gamma for both"),
             ("--task 2", "task must be all if x is the task, got 2; choose another x"),
@@ -186,24 +184,24 @@ class TestPlots:
             ("--x gamma --col task", "hue, col and row must be settings of the experiments, got 'task'; varying: "),
         ],
     )
-    def test_what_says_nothing_is_refused_in_one_line(self, arguments: str, said: str) -> None:
+    def test_meaningless_plots_are_one_line(self, arguments: str, message: str) -> None:
         status, _, err = call(plot, "--where", "S=4", *arguments.split())
         assert (status, err.count("\n")) == (1, 1)
-        assert said in err
+        assert message in err
 
-    def test_settings_that_cannot_be_told_apart_are_named(self) -> None:
+    def test_indistinguishable_settings_are_named(self) -> None:
         status, _, err = call(plot, "--hue", "S", "--col", "T", "--row", "sigma")
         assert (status, err.count("\n")) == (1, 1)
         assert "estimator=..." in err
 
-    def test_panels_of_numbers_and_text_of_which_some_have_no_runs(self, empty_outputs: Path) -> None:
-        for words in (("sigma=0.01", "start=1"), ("sigma=0.02", "start=[0.5,0.5,0,0]")):
-            assert call(run, *words, "loss=mean", "S=4", "T=2", "runs=2")[0] == 0
+    def test_panels_may_mix_numbers_and_text(self, empty_outputs: Path) -> None:
+        for settings in (("sigma=0.01", "start=1"), ("sigma=0.02", "start=[0.5,0.5,0,0]")):
+            assert call(run, *settings, "loss=mean", "S=4", "T=2", "runs=2")[0] == 0
         assert call(plot, "--col", "sigma", "--row", "start", "--name", "panels") == (0, ANY, ANY)
         assert (empty_outputs / "plots" / "panels.csv").exists()
 
     @pytest.mark.usefixtures("empty_outputs")
-    def test_methods_without_a_common_gamma_are_not_subtracted(self) -> None:
+    def test_methods_need_a_common_gamma(self) -> None:
         small = ("T=2", "S=3", "runs=2", "gamma_schedule=fixed,dong")
         assert call(run, "-m", *small)[0] == 0
         status, _, err = call(plot, "--x", "gamma", "--against", "gamma_schedule=dong")
@@ -220,9 +218,9 @@ class TestPlots:
         assert " ".join(against_gamma.split()) == "Planning loss, mean over tasks"
 
     def test_a_plot_names_the_reading(self, empty_outputs: Path) -> None:
-        words = ("reading=printed", "T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
-        assert call(run, *words)[0] == 0
-        assert draw(choose(words)).figure.get_suptitle().startswith("Reading: printed. ")
+        settings = ("reading=printed", "T=2", "S=3", "runs=2", "gamma_schedule.gammas=[0.0,0.5]")
+        assert call(run, *settings)[0] == 0
+        assert draw(choose(settings)).figure.get_suptitle().startswith("Reading: printed. ")
 
     def test_standard_deviations_do_not_set_the_axes(self) -> None:
         drawing = draw(choose(where={"S": 4}), options=PlotOptions("sd"))
@@ -253,7 +251,7 @@ class TestSeeds:
 class TestCommonRuns:
     SMALL = ("T=2", "S=3", "gamma_schedule.gammas=[0.0,0.5]")
 
-    def test_a_plot_and_a_cross_table_compare_methods_over_the_runs_that_all_have(self, empty_outputs: Path) -> None:
+    def test_methods_are_compared_over_common_runs(self, empty_outputs: Path) -> None:
         call(run, *self.SMALL, "estimator=pomrl", "runs=9")
         call(run, "-m", *self.SMALL, "estimator=pomrl,oracle,without_meta", "sigma=0.01,0.02", "runs=4")
         call(run, *self.SMALL, "sigma=0.02", "estimator=oracle", "runs=6")
@@ -286,25 +284,25 @@ class TestCommonRuns:
         assert "3 to 5 runs that all methods have" in call(table, "--rows", "sigma", "--columns", "estimator")[2]
 
     @pytest.mark.usefixtures("empty_outputs")
-    def test_a_schedule_in_hindsight_chooses_by_the_common_runs(self) -> None:
-        words = ("T=2", "S=3", "gamma_schedule=best_fixed", "estimator=pomrl,oracle")
+    def test_hindsight_chooses_by_the_common_runs(self) -> None:
+        arguments = ("T=2", "S=3", "gamma_schedule=best_fixed", "estimator=pomrl,oracle")
         call(run, "-m", "T=2", "S=3", "estimator=pomrl", "runs=7")
         call(run, "-m", "T=2", "S=3", "estimator=oracle", "runs=4")
-        common, requested = choose(words).with_common_runs(), choose([*words, "runs=4"])
+        common, requested = choose(arguments).with_common_runs(), choose([*arguments, "runs=4"])
         for a, b in zip(common.results, requested.results, strict=True):
             np.testing.assert_array_equal(a.loss, b.loss)
 
 
 class TestSummaries:
     @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 8, 200])
-    def test_medians_and_interquartile_means_are_those_of_other_libraries(self, n: int) -> None:
+    def test_summaries_equal_other_libraries(self, n: int) -> None:
         sample = np.random.default_rng(n).normal(size=(5, n))
         np.testing.assert_array_equal(median(sample), np.median(sample, axis=-1))
         np.testing.assert_allclose(interquartile_mean(sample), stats.trim_mean(sample, 0.25, axis=-1), rtol=1e-13)
         sample[0, 0] = np.nan
         np.testing.assert_array_equal(median(sample), np.median(sample, axis=-1))
 
-    def test_one_extreme_run_moves_the_mean_and_not_the_rest(self) -> None:
+    def test_one_extreme_run_moves_only_the_mean(self) -> None:
         sample = np.random.default_rng(1).exponential(size=200)
         extreme = np.where(np.arange(200) == 0, 1e6, sample)
         for name, limit in (("iqm", 0.02), ("median", 0.02)):
@@ -328,7 +326,7 @@ def regrets(estimator: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("at_once", [1, 700, 10**9])
-def test_runs_that_are_resampled_at_once_change_no_interval(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+def test_resamples_at_once_change_no_interval(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     a, b = np.random.default_rng(0).exponential(size=(2, 301))
     whole = summary(a, "iqm"), paired_difference(a, b, "median")
     monkeypatch.setattr(intervals, "MAX_RESAMPLED_RUNS", at_once)

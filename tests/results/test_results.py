@@ -24,11 +24,11 @@ def frame(loss: np.ndarray = LOSS) -> pd.DataFrame:
     return pd.DataFrame({"planning_loss": loss.ravel(), "alpha": loss.ravel() / 2}, index=index).reset_index()
 
 
-def test_a_table_and_its_result_are_each_other() -> None:
+def test_a_table_and_its_result_are_inverse() -> None:
     pd.testing.assert_frame_equal(Result.of_table(frame()).table(), frame(), check_exact=True)
 
 
-def test_numbers_of_runs_are_means_over_the_other_axes() -> None:
+def test_numbers_of_runs_average_other_axes() -> None:
     result, table = Result.of_table(frame()), frame()
     at_eval = table[table["gamma"] == 0.9]
     np.testing.assert_allclose(result.per_run("alpha"), at_eval.groupby("run")["alpha"].mean())
@@ -41,7 +41,7 @@ def test_numbers_of_runs_are_means_over_the_other_axes() -> None:
         result.per_run("alpha", 3)
 
 
-def test_a_metric_takes_the_place_of_the_loss_where_all_rows_have_it() -> None:
+def test_a_metric_replaces_the_loss() -> None:
     measured = frame().assign(measured=lambda table: -table["planning_loss"])
     np.testing.assert_array_equal(Result.of_table(measured).loss, -LOSS)
     np.testing.assert_array_equal(Result.of_table(measured).per_run("value"), -LOSS[..., -1].mean(1))
@@ -74,13 +74,13 @@ class TestXarray:
         assert attributes == {"sigma": "0.01"}
 
     @pytest.mark.usefixtures("dataset")
-    def test_discount_factors_that_were_chosen_are_a_variable(self) -> None:
+    def test_selected_discount_factors_are_a_variable(self) -> None:
         selected = frame().iloc[::3].assign(gamma=np.linspace(0.1, 0.8, LOSS[..., 0].size))
         dataset: Any = Result.of_table(selected).to_xarray()
         assert dataset[0]["gamma"][0] == ("run", "task", "choice")
         assert {*dataset[1]} == {"run", "task"}
 
-    def test_without_it_the_error_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_missing_library_has_a_remedy(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "xarray", None)
         with pytest.raises(ImportError, match="pip install xarray"):
             Result.of_table(frame()).to_xarray()
@@ -103,6 +103,6 @@ def test_an_experiment_is_found_by_its_values() -> None:
         at_sigma.at(name="a", m=5)
 
 
-def test_the_ends_of_intervals_follow_from_the_confidence_level() -> None:
+def test_interval_ends_follow_from_the_confidence_level() -> None:
     assert CONFIDENCE_PERCENT == 95
     assert (ERROR_RATE, *INTERVAL_QUANTILES) == (0.05, 0.025, 0.975)  # to the bit, as stored results were computed

@@ -17,10 +17,10 @@ class TestBand:
     def test_known_values(self):
         frame = table([[1.0], [2.0], [3.0], [6.0]], [0.9], task=1)  # mean 3, squared deviations 4 + 1 + 0 + 9
         sd = np.sqrt(14 / 3)
-        (one,) = band(frame, ["task"]).to_dict("records")
-        assert one == pytest.approx({"task": 1, "mean": 3.0, "lower": 3.0 - sd, "upper": 3.0 + sd, "n": 4})
-        (one,) = band(frame, ["task"], kind="se").to_dict("records")
-        assert one == pytest.approx({"task": 1, "mean": 3.0, "lower": 3.0 - sd / 2, "upper": 3.0 + sd / 2, "n": 4})
+        (row,) = band(frame, ["task"]).to_dict("records")
+        assert row == pytest.approx({"task": 1, "mean": 3.0, "lower": 3.0 - sd, "upper": 3.0 + sd, "n": 4})
+        (row,) = band(frame, ["task"], kind="se").to_dict("records")
+        assert row == pytest.approx({"task": 1, "mean": 3.0, "lower": 3.0 - sd / 2, "upper": 3.0 + sd / 2, "n": 4})
 
     def test_confidence_bands_are_students(self):
         sample = np.random.default_rng(0).normal(size=(7, 1))
@@ -57,5 +57,5 @@ class TestBestGammaBand:
     def test_intervals_contain_gamma_star(self):
         gammas = np.arange(201) / 201
         losses = (np.arange(201)[:, None] + np.arange(201)) % 201  # all means tie, and a resample chooses any
-        (one,) = best_gamma_band(table(losses, gammas, task=1), ["task"], kind="ci").to_dict("records")
-        assert one["mean"] == one["upper"] == gammas[-1]
+        (row,) = best_gamma_band(table(losses, gammas, task=1), ["task"], kind="ci").to_dict("records")
+        assert row["mean"] == row["upper"] == gammas[-1]

@@ -24,7 +24,7 @@ def published() -> list[Experiment]:
     return list({store.signature(experiment): experiment for experiment in experiments}.values())
 
 
-def test_an_error_inside_the_algorithm_fails_every_experiment_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_in_the_algorithm_fail_every_experiment(monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: Any) -> NoReturn:
         raise RuntimeError("inside the algorithm")
 
@@ -33,8 +33,8 @@ def test_an_error_inside_the_algorithm_fails_every_experiment_of_the_paper(monke
     assert len(experiments) > 100
     for experiment in experiments:
         problem = replace(experiment.problem, T=1)
-        part = Chunk(problem, {"method": experiment.method}, range(1), range(1))
-        _, _, outcomes = simulate(part, Versions.current([]))
+        chunk = Chunk(problem, {"method": experiment.method}, range(1), range(1))
+        _, _, outcomes = simulate(chunk, Versions.current([]))
         failure = outcomes["method"]
         assert isinstance(failure, Failure)
         assert failure.reason == "RuntimeError: inside the algorithm"
@@ -53,8 +53,8 @@ FIRST: dict[str, bytes] = {}
 """The models of the runs that were measured first."""
 
 
-def test_runs_that_a_component_stops_at_are_a_failure_and_not_left_out() -> None:
-    part = Chunk(small_problem(), {"method": replace(SMALL_METHOD, metric=Stopping())}, range(4), range(4))
-    _, _, outcomes = simulate(part, Versions.current([]), runs_at_a_time=2)
+def test_a_stopping_component_is_a_failure() -> None:
+    chunk = Chunk(small_problem(), {"method": replace(SMALL_METHOD, metric=Stopping())}, range(4), range(4))
+    _, _, outcomes = simulate(chunk, Versions.current([]), runs_at_a_time=2)
     assert isinstance(outcomes["method"], Failure)
     assert "StopIteration" in outcomes["method"].reason

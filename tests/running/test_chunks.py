@@ -24,7 +24,7 @@ SETTING = ("T=2", "S=4", "runs=220", "estimator=ada_pomrl")
         (440, 0.0175, [28, 29, 28, 29, 28, 29, 29, 20]),
     ],
 )
-def test_expensive_blocks_are_divided_for_all_processes(
+def test_expensive_blocks_are_divided_by_process(
     workers: int, seconds: float, expected: list[int], empty_outputs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pomrl.running.plan.CHUNK_SECONDS", 0.5)
@@ -36,17 +36,15 @@ def test_expensive_blocks_are_divided_for_all_processes(
 
 
 @pytest.mark.slow
-def test_the_files_are_the_same_for_any_number_of_chunks(
-    empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_files_do_not_depend_on_chunks(empty_outputs: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The second block is completed in two requests, of which each is divided."""
     actual = []
     for workers, requests in ((1, [420]), (3, [210, 420])):
         monkeypatch.setattr("pomrl.running.plan.CHUNK_SECONDS", 1e-9)
         monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / str(workers)))
         for runs in requests:
-            words = [*SETTING, f"runs={runs}", f"execution.workers={workers}", "metric=value"]
-            compute([experiment(PUBLISHED, words)])
+            overrides = [*SETTING, f"runs={runs}", f"execution.workers={workers}", "metric=value"]
+            compute([experiment(PUBLISHED, overrides)])
         actual.append(blocks(tmp_path / str(workers)))
     assert actual[0] == actual[1]
     assert len(actual[0]) == 3

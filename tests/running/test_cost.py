@@ -62,9 +62,9 @@ def clock(monkeypatch: pytest.MonkeyPatch, empty_outputs: None) -> Clock:
     return clock
 
 
-def job(*overrides: str, estimator: Any = None, **of_problem: Any) -> PlannedExperiment:
+def job(*overrides: str, estimator: Any = None, **problem_fields: Any) -> PlannedExperiment:
     experiment = composed(*overrides)
-    problem = replace(experiment.problem, **of_problem)
+    problem = replace(experiment.problem, **problem_fields)
     method = replace(experiment.method, estimator=estimator or experiment.method.estimator)
     return plan.plan([replace(experiment, problem=problem, method=method)])[0]
 
@@ -74,7 +74,7 @@ def composed(*overrides: str) -> Experiment:
     return sweeps.experiment(PUBLISHED, ["sigma=0.0001", *overrides])
 
 
-def taken(clock: Clock, job: PlannedExperiment) -> float:
+def actual_seconds(clock: Clock, job: PlannedExperiment) -> float:
     problem, methods = job.experiment.problem, [job.experiment.method]
     return sum(clock.seconds(problem, methods, len(block)) for block in job.missing)
 
@@ -83,13 +83,13 @@ def test_estimates_are_within_a_factor_of_two(clock: Clock) -> None:
     """Each problem and method is measured, also after others."""
     for overrides in CASES.values():
         requested = job(*overrides)
-        assert 0.5 < estimate([requested]).seconds / taken(clock, requested) < 2.0
+        assert 0.5 < estimate([requested]).seconds / actual_seconds(clock, requested) < 2.0
 
 
-def test_the_estimate_of_a_sweep_is_within_a_factor_of_two(clock: Clock) -> None:
+def test_sweep_estimates_are_within_factor_two(clock: Clock) -> None:
     """Its dearest shapes are not measured."""
     jobs = [job(S=S, m=m) for S in range(10, 106, 4) for m in (5, 10, 20)]
-    assert 0.5 < estimate(jobs).seconds / sum(taken(clock, each) for each in jobs) < 2.0
+    assert 0.5 < estimate(jobs).seconds / sum(actual_seconds(clock, sweep_job) for sweep_job in jobs) < 2.0
     assert len(jobs) > len(clock.sizes)
 
 
@@ -104,7 +104,7 @@ def test_largest_problem_is_measured_once(clock: Clock) -> None:
     assert clock.now < 1.0
 
 
-def test_components_of_users_are_not_called_for_an_estimate(clock: Clock) -> None:
+def test_estimates_call_no_components_of_users(clock: Clock) -> None:
     """An own experiment beside them, or a small one, is measured in their place."""
     foreign = job(estimator=Foreign(mixing="paper", similarity="welford"))
     for jobs in ([foreign], [foreign, job()]):
@@ -125,7 +125,7 @@ def test_operations_grow_with_their_causes() -> None:
     assert count_operations(problem, [sampler]) > operations[0]
 
 
-def test_a_problem_that_cannot_be_measured_is_estimated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unmeasurable_problems_are_estimated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail_or_count(problem: Problem, methods: Sequence[Any], runs: Sequence[int]) -> list[Any]:
         if problem.S == 10:
             raise ValueError("sigma is impossible")

@@ -11,7 +11,7 @@ from pomrl import store
 from pomrl.commands import run, runs
 from pomrl.store import StoredExperiment
 
-pytestmark = pytest.mark.usefixtures("here")
+pytestmark = pytest.mark.usefixtures("cwd")
 
 MODULE = """
 import itertools
@@ -73,7 +73,7 @@ def tables() -> list[StoredExperiment]:
     ],
 )
 @pytest.mark.parametrize("n_runs", [3, 203])
-def test_an_irreproducible_component_is_refused_with_its_remedy(
+def test_irreproducible_components_are_refused_with_remedy(
     n_runs: int, weight: str, remedy: str, mine: tuple[str, ...]
 ) -> None:
     status, _, err = call(run, *mine, f"estimator.weight='{weight}'", f"runs={n_runs}", *SMALL)
@@ -85,7 +85,7 @@ def test_an_irreproducible_component_is_refused_with_its_remedy(
 
 
 @pytest.mark.parametrize("n_stored", [0, 200])
-def test_a_class_older_than_its_file_is_refused(n_stored: int, mine: tuple[str, ...]) -> None:
+def test_an_outdated_class_is_refused(n_stored: int, mine: tuple[str, ...]) -> None:
     if n_stored:
         call(run, *mine, f"runs={n_stored}", *SMALL)
         forget("first_used")
@@ -101,20 +101,20 @@ def test_a_reproducible_component_may_print(mine: tuple[str, ...]) -> None:
     assert call(run, *mine, "estimator.weight=printed", "runs=3", *SMALL)[0] == 0
 
 
-def test_runs_computed_one_by_one_are_compared_too(mine: tuple[str, ...]) -> None:
+def test_single_runs_are_compared_too(mine: tuple[str, ...]) -> None:
     average = (*mine, "estimator.weight=average", "T=2", "S=4")
     assert call(run, *average, "runs=1", "execution.workers=1")[0] == 0  # no other runs to depend on
     assert call(run, *average, "runs=2", "execution.workers=1")[0] == 1
     assert [stored.contiguous() for stored in tables()] == [1]
 
 
-def test_a_refused_component_leaves_the_others_of_a_sweep(mine: tuple[str, ...]) -> None:
-    words = ("estimator.weight=field,average", "runs=203", *SMALL)
-    assert call(run, "-m", *mine, *words)[0] == 1
+def test_a_refused_component_leaves_the_others(mine: tuple[str, ...]) -> None:
+    arguments = ("estimator.weight=field,average", "runs=203", *SMALL)
+    assert call(run, "-m", *mine, *arguments)[0] == 1
     assert [stored.contiguous() for stored in tables()] == [203]
 
 
-def test_options_of_a_folder_are_recomputed_and_no_other_class(mine: tuple[str, ...]) -> None:
+def test_only_options_of_the_folder_are_recomputed(mine: tuple[str, ...]) -> None:
     call(run, *mine, "runs=3", *SMALL)
     assert "1 cannot be recomputed" in call(runs, "--recompute", "9")[1]
     assert call(runs, "--recompute", "9", "--config-dir", "conf")[0] == 0

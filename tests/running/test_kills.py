@@ -64,7 +64,12 @@ def undisturbed(faults: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[
 def finished(outputs: Path, faults: Path) -> dict[str, bytes]:
     """Run the command to its end; return the files of blocks, none of which was written again if it was whole."""
     experiments = [StoredExperiment(folder) for folder in outputs.glob("runs/*/")]
-    whole = [of.folder / block.name for of in experiments for block in of.blocks() if not of.block_fault(block)]
+    whole = [
+        experiment.folder / block.name
+        for experiment in experiments
+        for block in experiment.blocks()
+        if not experiment.block_fault(block)
+    ]
     before = [path.stat().st_mtime_ns for path in whole]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(outputs))
@@ -87,20 +92,20 @@ def test_drivers_that_are_killed(seed: int, faults: Path, undisturbed: dict[str,
 
 
 @pytest.mark.parametrize("seed", range(FAULTS))
-def test_a_driver_that_is_killed_inside_a_write(
+def test_a_killed_write_can_be_continued(
     seed: int, faults: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     program = KILLED_AT_A_FLUSH.format(count=random.Random(seed).randint(6, 12))
     command = [sys.executable, "-c", program, f"--config-dir={faults}/options", *SWEEP, "execution.workers=1"]
-    of_process = environment(faults, POMRL_OUTPUTS=str(tmp_path))
-    assert subprocess.run(command, cwd=ROOT, env=of_process, capture_output=True, check=False).returncode == -9
+    variables = environment(faults, POMRL_OUTPUTS=str(tmp_path))
+    assert subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=False).returncode == -9
     assert list(tmp_path.rglob(".*.tmp"))
     assert 0 < len(blocks(tmp_path)) < len(undisturbed)
     assert finished(tmp_path, faults) == undisturbed
 
 
 @pytest.mark.parametrize("name", ["pomrl.commands.main", "pydantic", "pomrl.commands.runs"])
-def test_an_interrupt_while_modules_are_imported_is_one_line(name: str, tmp_path: Path) -> None:
+def test_an_interrupted_import_is_one_line(name: str, tmp_path: Path) -> None:
     program = INTERRUPTED_AT_AN_IMPORT.format(name=name)
     done = subprocess.run(
         [sys.executable, "-c", program, "runs"], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -11,7 +11,7 @@ from pomrl.commands import terminal
 from pomrl.commands.terminal import progress
 
 
-def test_a_log_file_gets_a_line_for_each_tenth_of_many_blocks(capsys: pytest.CaptureFixture[str]):
+def test_logs_have_a_line_per_tenth(capsys: pytest.CaptureFixture[str]):
     with progress(5000) as advance:
         for blocks in range(1, 101):
             advance(50 * blocks, 0)
@@ -19,9 +19,7 @@ def test_a_log_file_gets_a_line_for_each_tenth_of_many_blocks(capsys: pytest.Cap
     assert [line.split(" ")[0] for line in lines] == [f"{500 * tenth:,}" for tenth in range(1, 11)]
 
 
-def test_a_log_file_gets_a_line_after_half_a_minute_without_one(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
+def test_logs_have_a_line_per_half_minute(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     clock = iter([0.0, *(10.0 * step for step in range(1, 9))])
     monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     with progress(10_000) as advance:
@@ -32,7 +30,7 @@ def test_a_log_file_gets_a_line_after_half_a_minute_without_one(
 
 
 @pytest.mark.parametrize(
-    ("done", "shown"),
+    ("done", "expected"),
     [
         (0, "0 of 100 runs"),
         (4, "4 of 100 runs"),
@@ -40,7 +38,7 @@ def test_a_log_file_gets_a_line_after_half_a_minute_without_one(
         (100, "0:00:00 left, 100 of 100 runs"),
     ],
 )
-def test_a_terminal_gets_a_bar_with_what_is_left(done: int, shown: str, monkeypatch: pytest.MonkeyPatch):
+def test_terminals_have_a_bar(done: int, expected: str, monkeypatch: pytest.MonkeyPatch):
     screen = io.StringIO()
     screen.isatty = lambda: True  # type: ignore[method-assign]
     monkeypatch.setenv("TERM", "xterm")
@@ -52,4 +50,4 @@ def test_a_terminal_gets_a_bar_with_what_is_left(done: int, shown: str, monkeypa
         if done:
             advance(done, 0)
     last = re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", screen.getvalue().rpartition("━")[2]).splitlines()[0]
-    assert last.strip() == shown
+    assert last.strip() == expected

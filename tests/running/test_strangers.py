@@ -62,7 +62,7 @@ def sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Sources:
     return Sources(CONF, tmp_path / "conf")
 
 
-def asked(sources: Sources, deed: str) -> tuple[Experiment, list[Experiment]]:
+def guilty_and_others(sources: Sources, deed: str) -> tuple[Experiment, list[Experiment]]:
     """Return an experiment that misbehaves in its second block, and two beside it."""
     small = ["T=2", "S=4", "runs=220", "execution.workers=2"]
     guilty = experiment_of(sources, ["estimator=stranger", f"estimator.deed={deed}", *small])
@@ -70,34 +70,34 @@ def asked(sources: Sources, deed: str) -> tuple[Experiment, list[Experiment]]:
 
 
 @pytest.mark.parametrize(("deed", "reason"), [("exit", "SystemExit: 0"), ("markup", "ValueError: [/red]")])
-def test_an_exception_is_kept_with_its_traceback_and_loses_only_its_method(
-    deed: str, reason: str, sources: Sources
-) -> None:
-    guilty, others = asked(sources, deed)
-    said: list[tuple[int, int]] = []
-    ((signature, failure),) = work(plan([guilty, *others]), lambda *progress: said.append(progress)).items()
+def test_exceptions_lose_only_their_method(deed: str, reason: str, sources: Sources) -> None:
+    guilty, innocent = guilty_and_others(sources, deed)
+    progress_updates: list[tuple[int, int]] = []
+    ((signature, failure),) = work(
+        plan([guilty, *innocent]), lambda *progress: progress_updates.append(progress)
+    ).items()
     assert signature == store.lookup(guilty).signature
     assert failure.reason.startswith(reason)
     assert "stranger.py" in failure.traceback
     assert "stranger.py" in failure.where
     assert "pomrl/running" not in failure.where
-    assert [store.lookup(experiment).complete() for experiment in (guilty, *others)] == [200, 220, 220]
-    assert said[-1] == (660, 1)
+    assert [store.lookup(experiment).complete() for experiment in (guilty, *innocent)] == [200, 220, 220]
+    assert progress_updates[-1] == (660, 1)
 
 
-def test_a_process_that_dies_ends_the_sweep_and_what_is_stored_stays(sources: Sources) -> None:
-    guilty, others = asked(sources, "SIGKILL")
-    assert work(plan(others), lambda *_: None) == {}
+def test_a_dying_process_keeps_stored_runs(sources: Sources) -> None:
+    guilty, innocent = guilty_and_others(sources, "SIGKILL")
+    assert work(plan(innocent), lambda *_: None) == {}
     with pytest.raises(ExecutionError, match="memory"):
-        work(plan([guilty, *others]), lambda *_: None)
-    assert [store.lookup(other).complete() for other in others] == [220, 220]
+        work(plan([guilty, *innocent]), lambda *_: None)
+    assert [store.lookup(other).complete() for other in innocent] == [220, 220]
 
 
 @pytest.mark.parametrize("group", [*PROBLEM_GROUPS, *METHOD_GROUPS])
-def test_a_component_of_any_group_may_be_foreign(group: str) -> None:
+def test_components_of_any_group_may_be_foreign(group: str) -> None:
     experiment = experiment_of(PUBLISHED, [])
-    part = components(experiment.problem, experiment.method)[group]
-    mine = type("Mine", (type(part),), {"__module__": "mine"})(**vars(part))
+    component = components(experiment.problem, experiment.method)[group]
+    mine = type("Mine", (type(component),), {"__module__": "mine"})(**vars(component))
     problem = replace(experiment.problem, **{group: mine} if group in PROBLEM_GROUPS else {})
     method = replace(experiment.method, **{group: mine} if group in METHOD_GROUPS else {})
     assert not is_foreign(experiment.problem, experiment.method)

@@ -69,13 +69,13 @@ def fractions(numbers: np.ndarray) -> np.ndarray:
 def exact_value(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
     """The value of a policy in fractions, by the elimination of Gauss and Jordan."""
     states = np.arange(len(R))
-    left = fractions(np.eye(len(R))) - Fraction(gamma) * fractions(P[states, policy])
+    matrix = fractions(np.eye(len(R))) - Fraction(gamma) * fractions(P[states, policy])
     right = fractions(R[states, policy])
     for k in states:
-        factor = left[:, k] / left[k, k]
+        factor = matrix[:, k] / matrix[k, k]
         factor[k] = Fraction(0)
-        left, right = left - factor[:, None] * left[k], right - factor * right[k]
-    return right / left[states, states]
+        matrix, right = matrix - factor[:, None] * matrix[k], right - factor * right[k]
+    return right / matrix[states, states]
 
 
 def exact_best_value(P: np.ndarray, R: np.ndarray, gamma: float) -> np.ndarray:
@@ -95,7 +95,7 @@ def lost(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float, best: n
     return float(max(best - exact_value(P, R, policy, gamma)))
 
 
-def drawn(seed: int, S: int, A: int) -> tuple[np.ndarray, np.ndarray]:
+def draw_model(seed: int, S: int, A: int) -> tuple[np.ndarray, np.ndarray]:
     """A model whose probabilities are multiples of 1/8, with rewards of one sign or of both."""
     rng = np.random.default_rng(seed)
     P = rng.multinomial(8, rng.dirichlet(np.full(S, 0.4), (S, A))) / 8.0
@@ -108,22 +108,22 @@ seeds = pytest.mark.parametrize("seed", range(4))
 @every_way
 @seeds
 @pytest.mark.parametrize("gamma", GAMMAS)
-def test_a_penalty_that_no_plan_pays_changes_no_value(way: str, gamma: float, seed: int) -> None:
+def test_unpaid_penalties_change_no_value(way: str, gamma: float, seed: int) -> None:
     """One action of some states costs up to 10^12."""
     S, rng = 2 + seed % 4, np.random.default_rng(seed)
-    P, R = drawn(seed, S, 3)
+    P, R = draw_model(seed, S, 3)
     fined = R.copy()
     fined[rng.random(S) < 0.7, 2] = -200.0 - 10.0 ** rng.choice([3.0, 6.0, 9.0, 12.0])
-    kept = np.where((fined[:, 2] == R[:, 2])[:, None, None], P, np.concatenate([P[:, :2], P[:, :1]], 1))
+    reachable = np.where((fined[:, 2] == R[:, 2])[:, None, None], P, np.concatenate([P[:, :2], P[:, :1]], 1))
     R_kept = np.where((fined[:, 2] == R[:, 2])[:, None], R, np.concatenate([R[:, :2], R[:, :1]], 1))
-    best = exact_best_value(kept, R_kept, gamma)
+    best = exact_best_value(reachable, R_kept, gamma)
     (policy,) = plan(way, P[None], fined[None], (gamma,))[0]
     assert lost(P, fined, policy, gamma, best) <= 1e-9
     with patched(*WAYS[way]):
         np.testing.assert_allclose(optimal_value(P[None], fined[None], gamma)[0], best.astype(float), rtol=0, atol=1e-9)
-        others = np.random.default_rng(seed).integers(0, 2, (1, 4, S))
-        losses = [planning_loss(P[None], rewards[None], others, gamma) for rewards in (fined, R_kept)]
-        if (kept == P).all():
+        policies = np.random.default_rng(seed).integers(0, 2, (1, 4, S))
+        losses = [planning_loss(P[None], rewards[None], policies, gamma) for rewards in (fined, R_kept)]
+        if (reachable == P).all():
             np.testing.assert_allclose(*losses, rtol=0, atol=1e-9)
 
 
@@ -131,7 +131,7 @@ def test_a_penalty_that_no_plan_pays_changes_no_value(way: str, gamma: float, se
 @seeds
 @pytest.mark.parametrize("power", [-300, -40, -1, 7, 300])
 def test_a_power_of_2_changes_no_bit(way: str, power: int, seed: int) -> None:
-    P, R = (array[None] for array in drawn(seed, 2 + seed % 4, 3))
+    P, R = (array[None] for array in draw_model(seed, 2 + seed % 4, 3))
     unit = 2.0**power
     policies = plan(way, P, R, GAMMAS)
     np.testing.assert_array_equal(plan(way, P, R * unit, GAMMAS), policies)
@@ -148,20 +148,23 @@ def test_a_power_of_2_changes_no_bit(way: str, power: int, seed: int) -> None:
 def test_a_prize_that_nothing_reaches_changes_nothing(way: str, gamma: float, prize: float, seed: int) -> None:
     """A state that is added pays the prize for ever, or once and goes on to one of the others."""
     S, rng = 2 + seed % 4, np.random.default_rng(seed)
-    (P, R), place = drawn(seed, S, 2), rng.integers(S + 1)
-    others = np.delete(np.arange(S + 1), place)
+    (P, R), extra = draw_model(seed, S, 2), rng.integers(S + 1)
+    ordinary = np.delete(np.arange(S + 1), extra)
     large_P, large_R = np.zeros((S + 1, 2, S + 1)), np.full((S + 1, 2), prize)
-    large_P[np.ix_(others, np.arange(2), others)], large_R[others] = P, R
-    large_P[place, 0, rng.integers(S + 1)] = large_P[place, 1, place] = 1.0
-    policy, more = plan(way, P[None], R[None], (gamma,))[0, 0], plan(way, large_P[None], large_R[None], (gamma,))[0, 0]
+    large_P[np.ix_(ordinary, np.arange(2), ordinary)], large_R[ordinary] = P, R
+    large_P[extra, 0, rng.integers(S + 1)] = large_P[extra, 1, extra] = 1.0
+    policy, large_policy = (
+        plan(way, P[None], R[None], (gamma,))[0, 0],
+        plan(way, large_P[None], large_R[None], (gamma,))[0, 0],
+    )
     best = exact_best_value(P, R, gamma)
-    assert lost(P, R, more[others], gamma, best) <= 1e-12 / (1.0 - gamma) ** 2
+    assert lost(P, R, large_policy[ordinary], gamma, best) <= 1e-12 / (1.0 - gamma) ** 2
     assert lost(P, R, policy, gamma, best) <= 1e-12 / (1.0 - gamma) ** 2
     with patched(*WAYS[way]):
-        actual = optimal_value(large_P[None], large_R[None], gamma)[0, others]
+        actual = optimal_value(large_P[None], large_R[None], gamma)[0, ordinary]
         np.testing.assert_allclose(actual, best.astype(float), rtol=0, atol=1e-9)
         if way in ("as it chooses itself", "NumPy", "two sides"):
-            np.testing.assert_array_equal(more[others], policy)
+            np.testing.assert_array_equal(large_policy[ordinary], policy)
             np.testing.assert_array_equal(actual, optimal_value(P[None], R[None], gamma)[0])
 
 
@@ -169,7 +172,7 @@ def test_a_prize_that_nothing_reaches_changes_nothing(way: str, gamma: float, pr
 @seeds
 @pytest.mark.parametrize("unit", [1e-300, 1e-10, 1e-3, 1e10])
 def test_the_unit_of_rewards_changes_no_decision(way: str, unit: float, seed: int) -> None:
-    P, R = drawn(seed, 2 + seed % 4, 3)
+    P, R = draw_model(seed, 2 + seed % 4, 3)
     for gamma, policy in zip(GAMMAS, plan(way, P[None], R[None] * unit, GAMMAS)[0], strict=True):
         assert lost(P, R, policy, gamma, exact_best_value(P, R, gamma)) <= 1e-9
 
@@ -184,7 +187,7 @@ TIED: dict[str, Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]] 
 @pytest.mark.parametrize("kind", TIED)
 @every_way
 @pytest.mark.parametrize("shift", [0.0, 0.5])
-def test_planning_of_tied_models_ends_with_the_best_values(kind: str, way: str, shift: float) -> None:
+def test_plans_of_tied_models_have_best_values(kind: str, way: str, shift: float) -> None:
     """The error, times 1 - gamma, is below 1e-12 of the largest value."""
     P, R = TIED[kind](np.random.default_rng(3))
     R = R.round(2) - shift
@@ -197,7 +200,7 @@ def test_planning_of_tied_models_ends_with_the_best_values(kind: str, way: str, 
 
 @pytest.mark.parametrize("way", ["as it chooses itself", "NumPy", "LAPACK", "factorised", "BiCGSTAB"])
 @pytest.mark.parametrize(("gain", "is_better"), [(0.9e-12, False), (1.1e-12, True)])
-def test_actions_and_values_tie_up_to_one_part_in_10_to_the_12(way: str, gain: float, is_better: bool) -> None:
+def test_ties_end_at_one_part_in_1e12(way: str, gain: float, is_better: bool) -> None:
     """State 0 goes to a reward of 1 or of 1 + gain, for ever."""
     P, R = np.zeros((1, 3, 2, 3)), np.array([[[0.0, 0.0], [1.0, 1.0], [1.0 + gain, 1.0 + gain]]])
     P[0, 0, [0, 1], [1, 2]] = P[0, 1, :, 1] = P[0, 2, :, 2] = 1.0
@@ -230,11 +233,9 @@ def test_actions_whose_large_rewards_cancel_are_tied(way: str, share: float) -> 
 
 @seeds
 @pytest.mark.parametrize(("M", "power"), [(1e3, 3), (1e9, -200), (1e12, 100)])
-def test_plans_without_a_discount_or_over_a_horizon_know_no_unit_and_no_penalty(
-    M: float, power: int, seed: int
-) -> None:
+def test_undiscounted_plans_ignore_units_and_penalties(M: float, power: int, seed: int) -> None:
     """State 3 is the end, which each action reaches from each state with probability 1/8 or more."""
-    P, R = drawn(seed, 4, 3)
+    P, R = draw_model(seed, 4, 3)
     P = 0.875 * P + 0.125 * np.eye(4)[3]
     P[3], R[3], R[:3, 2] = np.eye(4)[3], 0.0, -M
     ways = ((Criterion(1.0), PolicyIteration()), (Criterion(1.0, horizon=5), BackwardInduction(steps=5)))
@@ -252,9 +253,9 @@ def test_plans_without_a_discount_or_over_a_horizon_know_no_unit_and_no_penalty(
 
 
 @pytest.mark.parametrize("norm", ["max", "mean"])
-def test_losses_of_sparse_models_know_no_unit_and_no_penalty(norm: LossNorm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_losses_ignore_units_and_penalties(norm: LossNorm, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse_models, "is_small", lambda _: False)
-    P, R = drawn(1, 5, 3)
+    P, R = draw_model(1, 5, 3)
     rows = csr_array(P.reshape(-1, 5))
     policies = np.random.default_rng(0).integers(0, 2, (6, 5))
     losses = from_arrays(rows, np.c_[R[:, :2], R[:, :1] - 100.0]).planning_loss(policies, 0.99, norm)
@@ -265,7 +266,7 @@ def test_losses_of_sparse_models_know_no_unit_and_no_penalty(norm: LossNorm, mon
 
 @pytest.mark.parametrize(("S", "sparse_rows"), [(70, False), (200, False), (200, True)])
 @pytest.mark.parametrize("prize", [1e12, -1e12])
-def test_prizes_that_nothing_reaches_change_nothing_in_large_models(S: int, sparse_rows: bool, prize: float) -> None:
+def test_unreachable_prizes_change_no_large_model(S: int, sparse_rows: bool, prize: float) -> None:
     """The last state pays the prize and goes to state 0, whose own entry there is smaller, for it stays."""
     rng = np.random.default_rng(S)
     P, R = np.zeros((S, 2, S)), rng.random((S, 2))
@@ -274,12 +275,12 @@ def test_prizes_that_nothing_reaches_change_nothing_in_large_models(S: int, spar
         P[:-1, action, :-1] = 0.95 * np.eye(S - 1) + 0.05 * following
     P[-1, :, 0], R[-1] = 1.0, prize
     smaller = P[None, :-1, :, :-1], R[None, :-1]
-    alike = np.zeros((1, 3, S), int)
-    alike[0, 1, -1] = alike[0, 1, 3:6] = alike[0, 2, 5:8] = 1
+    policies = np.zeros((1, 3, S), int)
+    policies[0, 1, -1] = policies[0, 1, 3:6] = policies[0, 2, 5:8] = 1
     for gamma in (0.9, 0.999):
         actual, best = optimal_value(P[None], R[None], gamma)[0, :-1], optimal_value(*smaller, gamma)[0]
         np.testing.assert_allclose(actual, best, rtol=1e-11)
-        V, _, which = distinct_policy_values(P[None], R[None], alike, gamma)
-        best, _, _ = distinct_policy_values(*smaller, alike[..., :-1], gamma)
+        V, _, which = distinct_policy_values(P[None], R[None], policies, gamma)
+        best, _, _ = distinct_policy_values(*smaller, policies[..., :-1], gamma)
         assert which.tolist() == [[0, 1, 2]]
         np.testing.assert_allclose(V[:, :-1], best, rtol=1e-11)

@@ -49,7 +49,7 @@ def option(name: str) -> Agent[Any]:
     return sweeps.experiment(PUBLISHED, [f"agent={name}"]).method.agent
 
 
-def test_an_agent_with_a_memory_keeps_to_its_contracts() -> None:
+def test_an_agent_with_memory_keeps_its_contracts() -> None:
     check_component(LastAction())
 
 
@@ -62,7 +62,7 @@ def method(agent: Agent[Any], **changes: Any) -> Method:
     return replace(SMALL_METHOD, agent=agent, **changes)
 
 
-def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> None:
+def test_the_posterior_minimises_the_expected_loss() -> None:
     """Against the integral over the belief of one row, by enumeration of a grid, where all else is known."""
     P = np.zeros((1, 2, 2, 2))
     P[0, 0, 0], P[0, 0, 1], P[0, 1, :] = [1.0, 0.0], [0.5, 0.5], [0.0, 1.0]
@@ -70,45 +70,45 @@ def test_the_posterior_chooses_the_gamma_with_the_smallest_expected_loss() -> No
     concentration = np.full((1, 2, 2), 1e12)
     concentration[0, 0, 1] = 2.0  # a uniform distribution of the chance to get to the state with reward 1
     gammas = np.array([[0.0, 0.2, 0.4, 0.6]])
-    given = replace(
+    task = replace(
         some_task(slice(1)), batch=Batch.of_counts(np.ones(P.shape, int), 1), R=R, P_hat=P, gammas=gammas,
         criterion=Criterion(0.6), believe=lambda batch: Belief(P, concentration), rngs=[np.random.default_rng(0)],
     )  # fmt: skip
-    policy = given.plan(P, gammas)
+    policy = task.plan(P, gammas)
     models = np.repeat(P, 401, axis=0)
     models[:, 0, 1, 1] = (np.arange(401) + 0.5) / 401
     models[:, 0, 1, 0] = 1 - models[:, 0, 1, 1]
     expected = planning_loss(models, np.repeat(R, 401, axis=0), np.repeat(policy, 401, axis=0), 0.6).mean(0)
     best = gammas[0, np.flatnonzero(expected <= expected.min() + 1e-12)[-1]]
     assert len(np.unique(policy, axis=1)[0]) == 2
-    assert PosteriorGamma(samples=300).act(given, None).gamma.item() == best
+    assert PosteriorGamma(samples=300).act(task, None).gamma.item() == best
 
 
-def test_cross_validation_chooses_the_gamma_with_the_smallest_loss_on_its_folds() -> None:
-    given = some_task(slice(1))
+def test_cross_validation_minimises_the_fold_loss() -> None:
+    task = some_task(slice(1))
     rests: list[Batch] = []
 
     def believe(batch: Batch) -> Belief:
         rests.append(batch)
-        return given.believe(batch)
+        return task.believe(batch)
 
-    decided = CrossValidatedGamma(folds=2).act(replace(given, believe=believe), None)
-    held_out = [given.batch.counts - rest.counts for rest in rests]
-    assert_array_equal(sum(held_out), given.batch.counts)
+    decided = CrossValidatedGamma(folds=2).act(replace(task, believe=believe), None)
+    held_out = [task.batch.counts - training.counts for training in rests]
+    assert_array_equal(sum(held_out), task.batch.counts)
     assert abs(held_out[0].sum() - held_out[1].sum()) <= 1
     losses = np.zeros(3)
-    for rest in rests:
-        counts = given.batch.counts - rest.counts
+    for training in rests:
+        counts = task.batch.counts - training.counts
         visits = counts.sum(-1, keepdims=True)
         frequencies = np.where(visits > 0, counts / np.maximum(visits, 1), 0.25)
-        policy = given.plan(given.believe(rest).P_hat, given.gammas)[0]
-        best = max(policy_value(frequencies[0], given.R[0], np.array(actions), 0.9).sum() for actions in every_policy())
+        policy = task.plan(task.believe(training).P_hat, task.gammas)[0]
+        best = max(policy_value(frequencies[0], task.R[0], np.array(actions), 0.9).sum() for actions in every_policy())
         star = next(
             V for actions in every_policy()
-            if (V := policy_value(frequencies[0], given.R[0], np.array(actions), 0.9)).sum() >= best - 1e-9
+            if (V := policy_value(frequencies[0], task.R[0], np.array(actions), 0.9)).sum() >= best - 1e-9
         )  # fmt: skip
-        losses += [np.abs(star - policy_value(frequencies[0], given.R[0], plan, 0.9)).max() for plan in policy]
-    assert decided.gamma.item() == given.gammas[0, np.flatnonzero(losses <= losses.min() + 1e-9)[-1]]
+        losses += [np.abs(star - policy_value(frequencies[0], task.R[0], plan, 0.9)).max() for plan in policy]
+    assert decided.gamma.item() == task.gammas[0, np.flatnonzero(losses <= losses.min() + 1e-9)[-1]]
 
 
 def every_policy() -> list[tuple[int, ...]]:
@@ -123,7 +123,7 @@ class Misbehaving(Agent[None]):
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)
 
 
-def test_an_agent_that_breaks_its_contract_ends_alone() -> None:
+def test_misbehaving_agents_end_alone() -> None:
     """The method beside it has its table."""
     methods = {"misbehaving": method(Misbehaving()), "other": SMALL_METHOD}
     _, _, outcomes = simulate(Chunk(small_problem(), methods, range(2), range(2)), Versions.current([]))
@@ -136,16 +136,16 @@ def test_an_agent_that_breaks_its_contract_ends_alone() -> None:
 class Overwriting(Agent[None]):
     """An agent that writes into what it is given."""
 
-    part: str
+    field_name: str
 
     def act(self, task: TaskData, memory: None) -> Decision:
         getattr(task, self.part)[...] = 0.0
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)
 
 
-@pytest.mark.parametrize("part", ["P_hat", "R", "gammas"])
-def test_what_an_agent_is_given_cannot_be_written(part: str) -> None:
-    given = Chunk(small_problem(), {"overwriting": method(Overwriting(part=part))}, range(2), range(2))
-    failure = simulate(given, Versions.current([]))[-1]["overwriting"]
+@pytest.mark.parametrize("field_name", ["P_hat", "R", "gammas"])
+def test_agents_cannot_write_to_their_inputs(field_name: str) -> None:
+    chunk = Chunk(small_problem(), {"overwriting": method(Overwriting(part=field_name))}, range(2), range(2))
+    failure = simulate(chunk, Versions.current([]))[-1]["overwriting"]
     assert isinstance(failure, Failure)
     assert "read-only" in failure.reason

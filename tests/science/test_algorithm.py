@@ -64,15 +64,15 @@ def test_loop_is_the_papers_written_out(prior, adaptive: bool):
     tasks = run(batches, truth, estimator)
     assert len(tasks) == T
     for i in range(3):
-        known = None if adaptive else sqrt(truth.variance[i].max())
-        expected = straight_line([P_bar[i] for P_bar in batches], known, 0.3, prior == "inclusive")
+        deviation = None if adaptive else sqrt(truth.variance[i].max())
+        expected = straight_line([P_bar[i] for P_bar in batches], deviation, 0.3, prior == "inclusive")
         for task, (P_hat, alpha, sigma) in zip(tasks, expected, strict=True):
             np.testing.assert_allclose(task.P_hat[i, 0], P_hat, rtol=0, atol=1e-14)
             assert task.alpha[i] == pytest.approx(alpha, rel=1e-13, abs=0)
             assert task.sigma[i] == pytest.approx(sigma, rel=1e-13)
 
 
-def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_maximum():
+def test_rates_are_averaged_and_similarities_maximised():
     batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     tasks = run(batches, truth, RegularisedLeastSquares(mixing="paper", similarity="known", scope="per_pair"))
     sigma = np.sqrt(truth.variance).max(-1)
@@ -84,7 +84,7 @@ def test_rates_per_pair_are_reported_by_their_mean_and_similarities_by_their_max
     np.testing.assert_allclose(tasks[-1].P_hat[:, 0], P_hat, rtol=0, atol=1e-14)
 
 
-def test_schedule_is_told_the_rate_and_the_similarity_of_its_task():
+def test_schedules_get_rate_and_similarity_of_tasks():
     batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     for t, task in enumerate(run(batches, truth, ADA_POMRL, UpperBound(gamma_0=0.1)), start=1):
         x = task.sigma**2 * M_SAMPLES
@@ -106,11 +106,11 @@ class Watched:
         return self.batches
 
 
-def test_a_belief_is_the_estimate_with_the_transitions_that_the_prior_stands_for():
+def test_a_belief_adds_the_priors_transitions():
     """After one transition the rate is 1 / (x + 1) with x = sigma^2 (1 + 1/t): a prior of 1 / x transitions."""
     batches, truth = draw_batches(1, T, M_SAMPLES, c=20.0)
     tasks = [Watched(same(P_bar)) for P_bar in batches]
-    planned = list(pomrl(zip(tasks, repeat(truth)), M_SAMPLES, POMRL, Fixed(gamma=0.9), 0.99))
+    estimates = list(pomrl(zip(tasks, repeat(truth)), M_SAMPLES, POMRL, Fixed(gamma=0.9), 0.99))
     x = truth.variance.max((1, 2, 3))[:, None, None] * (1 + 1 / T)
     np.testing.assert_allclose(tasks[-1].belief.concentration, np.maximum(1 / x, 1) + M_SAMPLES, rtol=1e-9)
-    assert np.array_equal(tasks[-1].belief.P_hat, planned[-1].P_hat[:, 0])
+    assert np.array_equal(tasks[-1].belief.P_hat, estimates[-1].P_hat[:, 0])

@@ -44,11 +44,11 @@ def stranger(cls: type, **results: Callable[[Any], Any]) -> Any:
 
     for name, change in results.items():
         ours = getattr(cls, name)
-        setattr(Stranger, name, lambda self, *given, ours=ours, change=change: change(ours(self, *given)))
+        setattr(Stranger, name, lambda self, *arguments, ours=ours, change=change: change(ours(self, *arguments)))
     return Stranger(**OPTIONS.get(cls, {}))
 
 
-def part(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def edit(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function that changes a field of a result, past the checks that only tests have."""
 
     def changed(result: Any) -> Any:
@@ -95,43 +95,43 @@ GROUPS |= {SCHEDULE: "gamma_schedule", PolicyIteration: "planner", AGENT: "agent
     [
         (ESTIMATOR, "prior_model", lambda h: h[:, :1], r"in task 1 must return an array .* as h, got \[4, 1, 2, 4\]"),
         (ESTIMATOR, "prior_model", lambda h: 1.5 * h, r"the sum of the row h\[0, 0, 0\] = 1\.[45]\d* is not 1"),
-        (ESTIMATOR, "learn", part("P_o_hat", with_nan), r"in task 1: h\[2, 0, 0, 0\] = nan"),
+        (ESTIMATOR, "learn", edit("P_o_hat", with_nan), r"in task 1: h\[2, 0, 0, 0\] = nan"),
         (ESTIMATOR, "mixing_rate", with_nan, r"in task 1: alpha\[2, 0, 0\] = nan is not between 0 and 1"),
         (ESTIMATOR, "similarity_estimate", lambda deviation: -deviation, r"deviation\[0, 0, 0\] = -0\.5 is not finite"),
         (ESTIMATOR, "assess", lambda estimate: estimate[:2], "in task 1 must return Estimate, got tuple"),
         (MODEL, "estimate", lambda P: P[:, :1], r"estimate in task 1 must return .*, got \[4, 1, 2, 4\]"),
         (MODEL, "estimate", lambda P: 1.5 * P, r"estimate in task 1: the sum of the row \[0, 0, 0\] = 1\.[45]"),
         (SCHEDULE, "select", lambda gamma: gamma + 0.05, r"in task 1: \[0, 1\] = 0\.95\d* is not between 0 and 0.9"),
-        (TASKS, "draw", part("R", lambda R: (R > 0.5).astype(np.int64)), "float64 as R, got array of int64"),
+        (TASKS, "draw", edit("R", lambda R: (R > 0.5).astype(np.int64)), "float64 as R, got array of int64"),
         (TASKS, "draw", lambda tasks: tasks.P, "must return Tasks, got ndarray"),
-        (TASKS, "draw_mean", part("deviation", lambda deviation: -deviation), r"in run 0: deviation = -0\.1"),
-        (TASKS, "draw_mean", part("P_o", lambda P_o: P_o - 0.1), r"P_o\[0, 0, 0, \d\] = -0\.\d+ is not"),
+        (TASKS, "draw_mean", edit("deviation", lambda deviation: -deviation), r"in run 0: deviation = -0\.1"),
+        (TASKS, "draw_mean", edit("P_o", lambda P_o: P_o - 0.1), r"P_o\[0, 0, 0, \d\] = -0\.\d+ is not"),
         (TASKS, "variance", lambda variance: -variance, r"variance: \[0, 0, 0, \d\] = -"),
-        (Drift, "means", afterwards(part("P_o", lambda P_o: 2 * P_o)), r"in run 0: the sum of the row P_o\[0, 0\] = 2"),
+        (Drift, "means", afterwards(edit("P_o", lambda P_o: 2 * P_o)), r"in run 0: the sum of the row P_o\[0, 0\] = 2"),
         (Drift, "means", lambda means: islice(means, 2), "in run 0 must yield"),
         (Generative, "draw", lambda counts: counts + 0.0, "must return an array of int64, got array of float64"),
         (Generative, "draw", lambda counts: counts - 1, r"\[\S.*\] = -1\.0 is not"),
         (Generative, "draw", one_more, r"is_equal: divided by .*\[0, 1, 0, 2, 1\] = 1\.(2|19)"),
         (PolicyIteration, "_plan", lambda policy: policy + 2, r"policy\[0, 0, 0\] = [23] is not one of the 2 actions"),
-        (AGENT, "act", part("policy", lambda policy: policy - 1), r"in task 1: policy\[\d, \d, \d\] = -1 is not"),
-        (AGENT, "act", part("gamma", lambda gamma: gamma + 0.05), r"in task 1: gamma\[0, 1\] = 0\.95\d* is not"),
-        (Value, "measure", lambda found: found * np.inf, r"measure: \[0, 0\] = inf is not finite"),
-        (Own, "of_tasks", part("P_bar", lambda P_bar: P_bar.astype(np.float32)), "as P_bar, got array of float32"),
+        (AGENT, "act", edit("policy", lambda policy: policy - 1), r"in task 1: policy\[\d, \d, \d\] = -1 is not"),
+        (AGENT, "act", edit("gamma", lambda gamma: gamma + 0.05), r"in task 1: gamma\[0, 1\] = 0\.95\d* is not"),
+        (Value, "measure", lambda values: values * np.inf, r"measure: \[0, 0\] = inf is not finite"),
+        (Own, "of_tasks", edit("P_bar", lambda P_bar: P_bar.astype(np.float32)), "as P_bar, got array of float32"),
     ],
 )  # fmt: skip
-def test_what_a_component_must_not_return_is_refused_with_its_name_and_the_first_bad_index(
+def test_bad_results_of_components_are_named(
     cls: type, method: str, change: Callable[[Any], Any], message: str
 ) -> None:
     strange = {GROUPS[cls]: stranger(cls, **{method: change})}
-    problem, of_method = (PROBLEM, strange) if hasattr(METHOD, GROUPS[cls]) else (replace(PROBLEM, **strange), {})
+    problem, method_fields = (PROBLEM, strange) if hasattr(METHOD, GROUPS[cls]) else (replace(PROBLEM, **strange), {})
     with pytest.raises(ValueError, match=message) as raised:
-        tables(problem, [replace(METHOD, **of_method)], range(4))
+        tables(problem, [replace(METHOD, **method_fields)], range(4))
     assert "stranger.<locals>.Stranger." in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("what", ["batch.P_bar", "truth.P_o", "before.squares", "after.P_o_hat"])
-def test_a_component_cannot_write_to_what_it_is_given(what: str) -> None:
+def test_components_cannot_write_to_inputs(what: str) -> None:
     class Writer(RegularisedLeastSquares):
         def assess(self, t: int, batch: Any, before: Any, after: Any, truth: Any) -> Any:
             name, field = what.split(".")

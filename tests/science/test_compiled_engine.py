@@ -24,7 +24,7 @@ def with_engines(call: Callable[[], Any]) -> tuple[Any, Any]:
         return ours, call()
 
 
-def test_the_engine_was_built_unless_its_absence_is_meant() -> None:
+def test_the_engine_is_built_or_opted_out() -> None:
     assert compiled.is_built() or os.environ.get("POMRL_NO_ENGINE") == "1", (
         "the compiled engine was not built; POMRL_NO_ENGINE=1 says that this is meant"
     )
@@ -32,14 +32,14 @@ def test_the_engine_was_built_unless_its_absence_is_meant() -> None:
 
 @built
 @pytest.mark.parametrize("seed", range(4))
-def test_results_and_errors_are_the_same_to_the_last_bit_whatever_the_arguments(seed: int) -> None:
+def test_engines_agree_to_the_last_bit(seed: int) -> None:
     ends = [end for case in range(40) for end in assert_engines_agree(np.random.default_rng((seed, case)))]
     assert min(ends.count("result"), ends.count("error")) > 20
 
 
 @built
 @pytest.mark.parametrize("S", range(1, ELIMINATED_STATES + 1))
-def test_values_of_chains_have_the_same_bits_at_every_size(S: int) -> None:
+def test_chain_values_have_equal_bits(S: int) -> None:
     rng = np.random.default_rng(S)
     P, R, gammas = rng.dirichlet(np.ones(S), (19, S)), rng.standard_normal((19, S)), rng.random(19)
     ours, theirs = with_engines(lambda: chain_value(P, R, gammas))
@@ -50,7 +50,7 @@ def test_values_of_chains_have_the_same_bits_at_every_size(S: int) -> None:
 @pytest.mark.parametrize("M", [1, 5])
 @pytest.mark.parametrize("S", [1, 2, 3, 12, 31, 64])
 @pytest.mark.parametrize("draw", [random_models, models_with_equal_actions, models_with_few_successors])
-def test_plans_and_their_values_have_the_same_bits(M: int, S: int, draw: Callable[..., Any]) -> None:
+def test_plans_and_values_have_equal_bits(M: int, S: int, draw: Callable[..., Any]) -> None:
     planner, gammas = PolicyIteration(), np.linspace(0, 0.99, 9)
     for seed in range(1 + 60 // S):
         P, R = draw(np.random.default_rng((S, seed)), M, S, 3)
@@ -61,7 +61,7 @@ def test_plans_and_their_values_have_the_same_bits(M: int, S: int, draw: Callabl
 
 
 @built
-def test_an_engine_that_was_built_from_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outdated_engines_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled._compiled, "SOURCE_DIGEST", "of another source")
     compiled.is_built.cache_clear()
     assert not compiled.is_built()

@@ -28,26 +28,28 @@ def forwards(P: np.ndarray, R: np.ndarray, policies: np.ndarray, gamma: float) -
 
 
 @pytest.mark.parametrize(("S", "A", "H", "models"), [(2, 2, 3, 100), (3, 2, 2, 100), (2, 3, 2, 100)])
-def test_plans_over_a_horizon_are_the_best_of_all_policies(S: int, A: int, H: int, models: int) -> None:
+def test_plans_over_a_horizon_are_optimal(S: int, A: int, H: int, models: int) -> None:
     P, R = random_models(np.random.default_rng(S * A), models, S, A)
     policies = np.array(list(product(range(A), repeat=S * H))).reshape(-1, H, S)
     gammas = np.array([0.0, 0.6, 1.0])
-    planned = BackwardInduction(steps=H).plan(P, 10 * R - 5, gammas)
-    assert planned.shape == (models, 3, H, S)
+    plans = BackwardInduction(steps=H).plan(P, 10 * R - 5, gammas)
+    assert plans.shape == (models, 3, H, S)
     for i, (P_i, R_i) in enumerate(zip(P, 10 * R - 5, strict=True)):
         for g, gamma in enumerate(gammas):
             best = forwards(P_i, R_i, policies, gamma).max(0)
-            assert_allclose(forwards(P_i, R_i, planned[i, [g]], gamma)[0], best, atol=1e-12)
+            assert_allclose(forwards(P_i, R_i, plans[i, [g]], gamma)[0], best, atol=1e-12)
             assert_allclose(Criterion(gamma, horizon=H).optimal_value(P_i[None], R_i[None])[0], best, atol=1e-12)
 
 
-def test_values_over_a_horizon_of_policies_that_do_not_depend_on_the_step_or_look_less_far() -> None:
+def test_stationary_policies_have_values_over_a_horizon() -> None:
     P, R = random_models(np.random.default_rng(0), 5, 3, 2)
     criterion = Criterion(0.9, horizon=4)
     for policy in (np.zeros((5, 1, 3), int), BackwardInduction(steps=2).plan(P, R, np.array([0.9]))):
         by_steps = policy if policy.ndim == 4 else policy[:, :, None]
-        every = by_steps[:, 0, np.minimum(np.arange(4), by_steps.shape[2] - 1)]
-        expected = [forwards(P_i, R_i, steps[None], 0.9)[0] for P_i, R_i, steps in zip(P, R, every, strict=True)]
+        steps_by_model = by_steps[:, 0, np.minimum(np.arange(4), by_steps.shape[2] - 1)]
+        expected = [
+            forwards(P_i, R_i, steps[None], 0.9)[0] for P_i, R_i, steps in zip(P, R, steps_by_model, strict=True)
+        ]
         V, _, index = criterion.distinct_values(P, R, policy)
         assert_allclose(V[index[:, 0]], expected, atol=1e-12)
         assert (criterion.planning_loss(P, R, policy) >= 0).all()
@@ -67,7 +69,7 @@ def ending(rng: np.random.Generator, *, improper: bool) -> tuple[np.ndarray, np.
 
 
 @pytest.mark.parametrize("improper", [False, True])
-def test_plans_without_a_discount_are_the_best_of_all_policies_that_end(*, improper: bool) -> None:
+def test_undiscounted_plans_are_the_best_that_end(*, improper: bool) -> None:
     """Policies that never end are refused."""
     rng, policies = np.random.default_rng(improper), all_policies(3, 2)
     solved: list[tuple[np.ndarray, np.ndarray]] = []
@@ -84,8 +86,8 @@ def test_plans_without_a_discount_are_the_best_of_all_policies_that_end(*, impro
     P, R = map(np.stack, zip(*solved, strict=True))
     assert len(P) >= 200
     assert_allclose(Criterion(1.0).optimal_value(P, R)[:, :3], best, rtol=1e-9, atol=1e-9)
-    planned = PolicyIteration().plan(P, R, np.array([0.5, 1.0]))
-    assert_array_equal(Criterion(1.0).planning_loss(P, R, planned[:, 1:]), 0.0)
+    plans = PolicyIteration().plan(P, R, np.array([0.5, 1.0]))
+    assert_array_equal(Criterion(1.0).planning_loss(P, R, plans[:, 1:]), 0.0)
 
 
 def test_states_that_never_end_are_named() -> None:
@@ -105,13 +107,13 @@ def test_states_that_never_end_are_named() -> None:
         criterion.optimal_value(P, R)
 
 
-def test_losses_and_metrics_are_means_over_the_first_state() -> None:
+def test_losses_are_means_over_the_start() -> None:
     start = [0.0, 0.25, 0.75, 0.0, 0.0, 0.0]
     method = replace(SMALL_METHOD, metric=Value())
-    (of_start,) = tables(replace(small_problem(), loss="mean", start=start), [method], range(2))
+    (weighted,) = tables(replace(small_problem(), loss="mean", start=start), [method], range(2))
     by_state = [tables(replace(small_problem(), loss="mean", start=state), [method], range(2))[0] for state in (1, 2)]
     for name in ("planning_loss", "measured"):
-        assert_allclose(of_start[name], 0.25 * by_state[0][name] + 0.75 * by_state[1][name], atol=1e-9)
+        assert_allclose(weighted[name], 0.25 * by_state[0][name] + 0.75 * by_state[1][name], atol=1e-9)
     first, same = (replace(small_problem(), loss="mean", start=form) for form in (0, [1.0, *np.zeros(5).tolist()]))
     assert tables(same, [SMALL_METHOD], range(2))[0].equals(tables(first, [SMALL_METHOD], range(2))[0])
 

@@ -37,12 +37,12 @@ def models(S: int = 4, A: int = 3, M: int = 20) -> tuple[np.ndarray, np.ndarray]
         ([[1.0], [2.0, 3.0]], "inhomogeneous"),
     ],
 )
-def test_numbers_that_doubles_do_not_hold_are_refused(R: Any, message: str) -> None:
+def test_numbers_outside_doubles_are_refused(R: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         input_checks.float64(R, "R")
 
 
-def test_what_is_right_is_not_copied_and_everything_else_becomes_so() -> None:
+def test_only_unsuitable_arrays_are_copied() -> None:
     right = np.arange(6.0).reshape(2, 3)
     assert input_checks.float64(right, "R") is right
     for other in (right[::-1], np.asfortranarray(right), right.astype(">f8"), right.tolist(), odd_address(right)):
@@ -56,7 +56,7 @@ def test_what_is_right_is_not_copied_and_everything_else_becomes_so() -> None:
 
 @pytest.mark.parametrize("S", [4, 60])
 @pytest.mark.parametrize("action", [-1, 3, 2**16])
-def test_an_action_that_the_model_does_not_have_is_refused_by_its_index(S: int, action: int) -> None:
+def test_unknown_actions_are_refused_by_index(S: int, action: int) -> None:
     P, R = models(S, M=2)
     policy = np.zeros((2, 1, S), int)
     policy[1, 0, 2] = action
@@ -110,6 +110,14 @@ def sanitize(folder: Path) -> None:
     sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=all"
     for source in science.rglob("*.c"):
         digest = hashlib.sha256((science / "_buffers.h").read_bytes() + source.read_bytes()).hexdigest()
-        of_python = [f"-I{sysconfig.get_paths()['include']}", f'-DSOURCE_DIGEST="{digest}"']
-        command = ["gcc", *flags.split(), *sanitizers.split(), *of_python, source, "-o", source.with_suffix(".abi3.so")]
+        python_flags = [f"-I{sysconfig.get_paths()['include']}", f'-DSOURCE_DIGEST="{digest}"']
+        command = [
+            "gcc",
+            *flags.split(),
+            *sanitizers.split(),
+            *python_flags,
+            source,
+            "-o",
+            source.with_suffix(".abi3.so"),
+        ]
         subprocess.run(command, check=True, capture_output=True)

@@ -30,7 +30,7 @@ def unequal(seed: int, T: int, n: int = 2, least: int = 0) -> tuple[list[Batch],
     return batches, Truth(P_o, P_o * (1 - P_o) / 7.0)
 
 
-def memory_of(batches: list[Batch], memory: Memory | None = None) -> Memory:
+def make_memory(batches: list[Batch], memory: Memory | None = None) -> Memory:
     memory = memory or Memory.initial(len(batches[0].P_bar), S, A)
     for batch in batches:
         memory = memory.update(batch)
@@ -43,9 +43,9 @@ def learned(estimator: Estimator, batches: list[Batch], truth: Truth) -> list[np
     return [task.P_hat[:, 0] for task in tasks]
 
 
-def test_each_pair_is_averaged_over_the_tasks_that_visited_it():
+def test_pairs_are_averaged_over_visiting_tasks():
     batches, _ = unequal(0, 9)
-    memory = memory_of(batches)
+    memory = make_memory(batches)
     for index in np.ndindex(2, S, A):
         rows = np.array([batch.P_bar[index] for batch in batches if batch.visits[index] > 0])
         assert memory.counted[index] == len(rows)
@@ -55,9 +55,9 @@ def test_each_pair_is_averaged_over_the_tasks_that_visited_it():
     assert memory.counted.min() < 9
 
 
-def test_averages_over_transitions_have_the_variance_of_weighted_tasks():
+def test_weighted_averages_have_weighted_variance():
     batches, _ = unequal(0, 9)
-    memory = memory_of(batches, replace(Memory.initial(2, S, A), by_transitions=True))
+    memory = make_memory(batches, replace(Memory.initial(2, S, A), by_transitions=True))
     weight = np.stack([batch.visits for batch in batches])[..., None] / M
     rows, total = np.stack([batch.P_bar for batch in batches]), weight.sum(0)
     mean = (weight * rows).sum(0) / total
@@ -67,7 +67,7 @@ def test_averages_over_transitions_have_the_variance_of_weighted_tasks():
 
 
 @pytest.mark.parametrize("m", [1, M])
-def test_the_sampling_variance_is_unbiased_where_numbers_of_transitions_differ(m: int):
+def test_the_sampling_variance_is_unbiased(m: int):
     n, c = 30_000, 4.0
     rng = np.random.default_rng(1)
     p = np.array([0.5, 0.3, 0.2])
@@ -81,18 +81,18 @@ def test_the_sampling_variance_is_unbiased_where_numbers_of_transitions_differ(m
     np.testing.assert_allclose(memory.sampling_noise(), actual * (1 + 1 / 2 + 1 / 7) / 3, rtol=1e-12)
 
 
-def test_the_next_model_is_as_far_from_the_average_as_its_concentration_says():
+def test_predictive_concentration_matches_distances():
     n, c, tasks, p = 30_000, 4.0, 3, np.array([0.5, 0.3, 0.2])
     rng = np.random.default_rng(2)
     models = rng.dirichlet(c * p, (n, tasks + 1))
     distance = models[:, 0] - rng.multinomial(M, models[:, 1:]).mean(1) / M
-    one = np.ones((1, 1, 1))
-    concentration = predictive_concentration(c * one[None], tasks * one, M * one).item()
+    unit = np.ones((1, 1, 1))
+    concentration = predictive_concentration(c * unit[None], tasks * unit, M * unit).item()
     np.testing.assert_allclose((distance**2).mean(0), p * (1 - p) / (concentration + 1), rtol=0.03)
 
 
 @pytest.mark.parametrize("samples", ["visits", "m"])
-def test_the_mixing_rate_has_the_pairs_own_number_of_transitions_or_m(samples):
+def test_the_mixing_rate_uses_visits_or_m(samples):
     batches, truth = unequal(3, 3)
     estimator = RegularisedLeastSquares(
         mixing="paper", prior="known", similarity="known", scope="per_pair", samples=samples
@@ -104,19 +104,19 @@ def test_the_mixing_rate_has_the_pairs_own_number_of_transitions_or_m(samples):
 
 
 @pytest.mark.parametrize("weight", [1.0, 2.0])
-def test_a_start_counts_as_tasks_whose_mean_is_uniform(weight: float):
+def test_a_start_counts_as_uniform_tasks(weight: float):
     """A start of weight 2 and variance 0 is a memory of two uniform batches."""
     batches, _ = unequal(5, 5, least=1)
     uniform = Batch.of_counts(np.ones((2, S, A, S), int), M)
-    started = memory_of(batches, Memory.initial(2, S, A, start=weight))
-    as_tasks = memory_of([uniform] * int(weight) + batches)
+    started = make_memory(batches, Memory.initial(2, S, A, start=weight))
+    as_tasks = make_memory([uniform] * int(weight) + batches)
     np.testing.assert_allclose(started.P_o_hat, as_tasks.P_o_hat, rtol=0, atol=1e-15)
     np.testing.assert_allclose(started.squares, as_tasks.squares, rtol=0, atol=1e-14)
     for kind in ("sample", "population"):
         np.testing.assert_allclose(started.variance(kind), as_tasks.variance(kind), rtol=0, atol=1e-14)
 
 
-def test_the_variance_of_a_start_stays_in_with_its_weight():
+def test_the_start_keeps_its_weighted_variance():
     batches, truth = unequal(6, 4, least=1)
     estimator = RegularisedLeastSquares(
         mixing="paper",
@@ -126,7 +126,7 @@ def test_the_variance_of_a_start_stays_in_with_its_weight():
         start_deviation=0.3,
         scope="per_pair",
     )
-    memory = memory_of(batches, estimator.initial_memory(2, S, A))
+    memory = make_memory(batches, estimator.initial_memory(2, S, A))
     rows = np.stack([np.full((2, S, A, S), 1 / S), *(batch.P_bar for batch in batches)])
     expected = (rows.var(0) * 5 + 0.09) / 5
     np.testing.assert_allclose(estimator.similarity_estimate(memory, M, truth) ** 2, expected.max(-1), rtol=1e-12)
@@ -135,21 +135,21 @@ def test_the_variance_of_a_start_stays_in_with_its_weight():
 def test_a_skipped_first_batch_leaves_no_trace():
     batches, truth = unequal(7, 5)
     skipping = RegularisedLeastSquares(mixing=0.5, prior="exclusive", first_batch="skip")
-    others, _ = unequal(8, 1)
-    P_hats, with_another = (learned(skipping, [first, *batches[1:]], truth) for first in (batches[0], others[0]))
+    another, _ = unequal(8, 1)
+    P_hats, with_another = (learned(skipping, [first, *batches[1:]], truth) for first in (batches[0], another[0]))
     assert all(np.array_equal(a, b) for a, b in zip(P_hats[1:], with_another[1:], strict=True))
     using = RegularisedLeastSquares(mixing=0.5, prior="exclusive")
     assert not np.array_equal(learned(using, batches, truth)[1], P_hats[1])
 
 
 @pytest.mark.parametrize("lag", [0, 1, 3])
-def test_similarity_and_rate_know_the_tasks_up_to_the_lag(lag: int):
+def test_similarity_and_rate_respect_the_lag(lag: int):
     batches, truth = unequal(9, 7, least=2)
     estimator = RegularisedLeastSquares(mixing="mse_optimal", prior="known", similarity="welford", lag=lag, samples="m")
     tasks = pomrl(zip(map(Batches.same, batches), repeat(truth)), M, estimator, Fixed(gamma=0.5), 0.9)
     for t, task in enumerate(tasks, start=1):
-        known = batches[: max(t - 1 - lag, 0)]
-        memory = memory_of(known) if known else estimator.initial_memory(2, S, A)
+        earlier = batches[: max(t - 1 - lag, 0)]
+        memory = make_memory(earlier) if earlier else estimator.initial_memory(2, S, A)
         sigma = estimator.similarity_estimate(memory, M, truth)
         np.testing.assert_array_equal(task.sigma, sigma[:, 0, 0])
         np.testing.assert_array_equal(task.alpha, estimator.mixing_rate(t, M, sigma, memory, truth)[:, 0, 0])
@@ -175,7 +175,7 @@ def test_task_1_is_estimated_alone_or_mixed(options: dict, alpha: float):
     np.testing.assert_allclose(estimator.mixing_rate(1, 5, sigma, memory, truth), alpha, rtol=1e-14)
 
 
-def test_the_option_bayes_is_the_posterior_mean_of_dirichlet_tasks():
+def test_bayes_is_the_dirichlet_posterior_mean():
     batches, truth = unequal(1, 2)
     bayes = sweeps.experiment(PUBLISHED, ["estimator=bayes"]).method.estimator
     for batch, P_hat in zip(batches, learned(bayes, batches, truth), strict=True):

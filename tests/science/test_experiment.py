@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.support.plain_draws import task_key, transitions
-from tests.support.sample_models import all_policies, brute_force_value, value_of
+from tests.support.sample_models import all_policies, brute_force_value, policy_values
 
 from pomrl.science import drawn_tasks
 from pomrl.science.estimators.pomrl import RegularisedLeastSquares
@@ -50,16 +50,16 @@ PROBLEMS = {
 }
 
 
-def assert_same_bits(one: pd.DataFrame, other: pd.DataFrame):
-    assert list(one) == list(other)
-    for name in one:
-        assert one[name].dtype == other[name].dtype
-        assert one[name].to_numpy().tobytes() == other[name].to_numpy().tobytes(), name
+def assert_same_bits(table: pd.DataFrame, other: pd.DataFrame):
+    assert list(table) == list(other)
+    for name in table:
+        assert table[name].dtype == other[name].dtype
+        assert table[name].to_numpy().tobytes() == other[name].to_numpy().tobytes(), name
 
 
-def test_table_has_the_columns_and_types_of_the_schema_and_a_row_for_each_run_task_and_gamma():
-    for one, gammas in ((method(), 4), (method(Dong()), 1), (method(Fixed(gamma=0.9), mixing=0.0), 1)):
-        (table,) = tables(problem(), [one], [2, 3, 7])
+def test_tables_have_the_schema_and_all_rows():
+    for selected_method, gammas in ((method(), 4), (method(Dong()), 1), (method(Fixed(gamma=0.9), mixing=0.0), 1)):
+        (table,) = tables(problem(), [selected_method], [2, 3, 7])
         assert [(name, str(dtype)) for name, dtype in table.dtypes.items()] == list(SCHEMA.items())
         keys = table[["run", "task", "gamma"]].drop_duplicates().sort_values(["run", "task", "gamma"])
         pd.testing.assert_frame_equal(table[["run", "task", "gamma"]], keys)
@@ -68,15 +68,13 @@ def test_table_has_the_columns_and_types_of_the_schema_and_a_row_for_each_run_ta
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_tables_depend_neither_on_runs_nor_on_methods_computed_beside_them_nor_on_stacks(
-    name: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_tables_do_not_depend_on_neighbours(name: str, monkeypatch: pytest.MonkeyPatch):
     """The parts are of one run, with the methods in another order, and of stacks of one task."""
-    together = tables(PROBLEMS[name], METHODS, range(3))
+    joint = tables(PROBLEMS[name], METHODS, range(3))
     monkeypatch.setattr(drawn_tasks, "STACK_BYTES", 1)
-    parts = [tables(PROBLEMS[name], METHODS[::-1], [run]) for run in range(3)]
-    for whole, *alone in zip(together, *(part[::-1] for part in parts), strict=True):
-        assert_same_bits(whole, pd.concat(alone, ignore_index=True))
+    single_runs = [tables(PROBLEMS[name], METHODS[::-1], [run]) for run in range(3)]
+    for whole, *pieces in zip(joint, *(methods[::-1] for methods in single_runs), strict=True):
+        assert_same_bits(whole, pd.concat(pieces, ignore_index=True))
 
 
 def test_methods_meet_the_same_tasks_and_batches():
@@ -90,14 +88,14 @@ def test_methods_meet_the_same_tasks_and_batches():
 
 @pytest.mark.parametrize("planner", [PolicyIteration(), ValueIteration()])
 @pytest.mark.parametrize("adaptive", [False, True])
-def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptive: bool):
+def test_tables_equal_a_slow_computation(planner, adaptive: bool):
     S, A, m, T, sigma, gamma_eval, seed, run = 4, 2, 5, 6, 0.02, 0.95, 8, 11
     tasks = Dirichlet(zeros=1)
     gammas = [0.0, 0.4, 0.8, 0.95]
-    one = method(
+    selected_method = method(
         Grid(gammas=gammas), planner, mixing="paper", similarity="welford" if adaptive else "known", start_deviation=0.4
     )
-    (table,) = tables(problem(S, A, m, T, sigma, gamma_eval, seed, tasks), [one], [run - 1, run])
+    (table,) = tables(problem(S, A, m, T, sigma, gamma_eval, seed, tasks), [selected_method], [run - 1, run])
 
     P_o, R = random_chain_mdp(generator(seed, run, Stream.MEAN_MODEL), S, A, 1)
     mean = tasks.draw_mean(seed, run, S, A, sigma)
@@ -115,8 +113,8 @@ def test_table_of_one_run_by_a_slow_and_independent_computation(planner, adaptiv
         V_star = brute_force_value(P_t, R, gamma_eval)
         for gamma in gammas:
             policies = all_policies(S, A)
-            policy = policies[value_of(P_hat, R, policies, gamma).sum(1).argmax()]
-            loss = np.abs(V_star - value_of(P_t, R, policy, gamma_eval)).max()
+            policy = policies[policy_values(P_hat, R, policies, gamma).sum(1).argmax()]
+            loss = np.abs(V_star - policy_values(P_t, R, policy, gamma_eval)).max()
             rows.append((run, t, gamma, loss, alpha, deviation, np.abs(P_hat - P_t).max()))
     slow = pd.DataFrame(rows, columns=list(SCHEMA))
     assert slow["planning_loss"].max() > 0.5

@@ -28,7 +28,7 @@ def test_constant_of_the_regret_bound_by_hand():
     np.testing.assert_allclose(regret_constant(9, 25, deviation), [1 / 15, (0.7 / 3 + 6.25 / 5) / 7.25], rtol=1e-14)
 
 
-def test_gamma_as_printed_follows_the_cases_of_the_proposition():
+def test_printed_gamma_follows_the_propositions_cases():
     C = np.array([0.01, 0.3, 0.4999, 0.5, 0.6, 0.8, 1.0, 1.5, 3.0])
     expected = [1, 1, 1, 1 / 3, 0.25, 1 / 9, 0, 0, 0]
     np.testing.assert_allclose(upper_bound_gamma(C, "as_printed"), expected, rtol=1e-14, atol=0)
@@ -60,7 +60,7 @@ def test_the_first_phase_is_scaled_or_not(T_0, size: float):
     assert size_of_phase(Dong(L=10, start="T1", T_0=T_0), 1) == pytest.approx(5)
 
 
-def test_rates_may_be_given_and_the_last_one_holds_for_the_rest():
+def test_the_last_given_rate_holds_on():
     schedule = Dong(L=20, alpha=[0.1, 0.2, 0.9])
     for t, alpha in [(1, 0.1), (2, 0.2), (3, 0.9), (4, 0.9), (15, 0.9)]:
         assert size_of_phase(schedule, t) == pytest.approx(5 * (1 - alpha) + alpha * 5 * (t - 1))
@@ -79,11 +79,11 @@ def test_snapping_finds_the_nearest_of_a_grid(schedule):
         free = schedule.select(state(t))[0, 0]
         grid = [0.0, 0.2, 0.4, 0.6, 0.8]
         assert np.all(replace(schedule, snap=grid).select(state(t)) == min(grid, key=lambda gamma: abs(gamma - free)))
-    of_two = replace(schedule, snap=[0.25, 0.75])._finish(np.array([0.5, 0.51]), 0.99)
-    assert of_two[:, 0].tolist() == [0.25, 0.75]
+    snapped = replace(schedule, snap=[0.25, 0.75])._finish(np.array([0.5, 0.51]), 0.99)
+    assert snapped[:, 0].tolist() == [0.25, 0.75]
 
 
-def test_another_deviation_may_be_given_or_plugged_in():
+def test_the_deviation_can_be_replaced():
     own = UpperBound().select(state(3, deviation=0.3))
     assert np.array_equal(UpperBound(deviation=0.3).select(state(3, deviation=0.8)), own)
     assert np.array_equal(UpperBound(plug="variance").select(state(3, deviation=sqrt(0.3))), own)

@@ -15,7 +15,7 @@ GRID = [0.0, 0.2, 0.4, 0.6, 0.8, 0.9]
 GAMMAS = np.array(GRID)
 
 
-def table_of(loss: np.ndarray) -> pd.DataFrame:
+def loss_table(loss: np.ndarray) -> pd.DataFrame:
     """The columns of an experiment's table that a choice depends on."""
     n, T, G = loss.shape
     run, task, gamma = np.meshgrid(np.arange(n), np.arange(1, T + 1), GAMMAS[:G], indexing="ij")
@@ -23,9 +23,9 @@ def table_of(loss: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({name: column.ravel() for name, column in columns.items()})
 
 
-def chosen(loss: np.ndarray, scope: Scope, choice: HindsightChoice = "population") -> np.ndarray:
+def hindsight_gammas(loss: np.ndarray, scope: Scope, choice: HindsightChoice = "population") -> np.ndarray:
     """The discount factors [n, T] that a schedule chooses from a table in hindsight."""
-    rows = in_hindsight(table_of(loss), Hindsight(gammas=GRID, scope=scope, choice=choice))
+    rows = in_hindsight(loss_table(loss), Hindsight(gammas=GRID, scope=scope, choice=choice))
     return rows["gamma"].to_numpy().reshape(loss.shape[:2])
 
 
@@ -48,15 +48,15 @@ def exact_best(losses: np.ndarray) -> float:
     return max(gamma for gamma, total in zip(GRID, sums, strict=True) if total == min(sums))
 
 
-def test_everything_that_chooses_gamma_star_agrees_where_two_gammas_plan_alike():
+def test_all_choices_of_gamma_star_agree():
     rounded_apart = 0
     for seed in range(60):
         loss = tied_losses(np.random.default_rng(seed))
         expected = [exact_best(loss[:, t]) for t in range(loss.shape[1])]
-        table = table_of(loss).sample(frac=1, random_state=seed)
+        table = loss_table(loss).sample(frac=1, random_state=seed)
         assert np.array_equal(minimising(GAMMAS, loss.mean(0)), expected)
         assert np.array_equal(GAMMAS[best_index(loss.mean(0))], expected)
-        assert np.array_equal(chosen(loss, "each_task")[0], expected)
+        assert np.array_equal(hindsight_gammas(loss, "each_task")[0], expected)
         assert np.array_equal(best_gamma(table, ["task"])["gamma"], expected)
         assert np.array_equal(Result.of_losses(loss, GAMMAS).best(loss.mean(0)), expected)
         first = Result.of_losses(loss[:, :1], GAMMAS)
@@ -66,24 +66,24 @@ def test_everything_that_chooses_gamma_star_agrees_where_two_gammas_plan_alike()
     assert rounded_apart > 6  # without a tolerance the choice depends on the order of the runs
 
 
-def test_the_tolerance_is_relative_to_losses_above_one():
+def test_the_tolerance_is_relative_above_one():
     for scale in (1.0, 1e6):
-        apart = scale * np.array([1.0, 1.0 + 0.9e-12, 1.0 + 1.1e-12])
-        assert best_index(apart) == 1
+        losses = scale * np.array([1.0, 1.0 + 0.9e-12, 1.0 + 1.1e-12])
+        assert best_index(losses) == 1
     assert best_index(np.array([1e6, 3.0, 3.0 + 1e-9, 4.0])) == 2  # where others are large, so are rounding errors
     assert best_index(np.array([100.0, 3.0, 3.0 + 5e-12, 4.0])) == 1
     assert best_index(np.array([0.0, 0.9e-12, 1.1e-12])) == 1
 
 
-def test_a_mean_that_is_no_number_has_no_gamma_star():
+def test_missing_means_have_no_gamma_star():
     with pytest.raises(ValueError, match="NaN"):
         best_index(np.array([[1.0, 2.0], [np.nan, 1.0]]))
 
 
-def test_each_hindsight_choice_is_made_over_the_axes_it_says():
+def test_hindsight_chooses_over_its_own_axes():
     loss = np.full((2, 2, len(GRID)), 10.0)
     loss[0, 0, 1], loss[0, 1, 2], loss[1, 0, 3], loss[1, 1, 2] = 4, 6, 5, 1
-    assert np.array_equal(chosen(loss, "all_tasks"), np.full((2, 2), 0.4))
-    assert np.array_equal(chosen(loss, "each_task"), [[0.2, 0.4], [0.2, 0.4]])
-    assert np.array_equal(chosen(loss, "all_tasks", "per_run"), [[0.2, 0.2], [0.4, 0.4]])
-    assert np.array_equal(chosen(loss, "each_task", "per_run"), [[0.2, 0.4], [0.6, 0.4]])
+    assert np.array_equal(hindsight_gammas(loss, "all_tasks"), np.full((2, 2), 0.4))
+    assert np.array_equal(hindsight_gammas(loss, "each_task"), [[0.2, 0.4], [0.2, 0.4]])
+    assert np.array_equal(hindsight_gammas(loss, "all_tasks", "per_run"), [[0.2, 0.2], [0.4, 0.4]])
+    assert np.array_equal(hindsight_gammas(loss, "each_task", "per_run"), [[0.2, 0.4], [0.6, 0.4]])

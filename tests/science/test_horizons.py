@@ -21,7 +21,7 @@ def models(n: int, S: int = 5, A: int = 3, seed: int = 0) -> tuple[np.ndarray, n
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.5, 0.98, 0.99])
-def test_planning_with_gamma_is_planning_with_the_equivalent_model(gamma: float):
+def test_planning_with_gamma_equals_the_mixed_model(gamma: float):
     P, R, u = models(1000)
     mixed = equivalent(P, u, gamma)
     np.testing.assert_allclose(mixed.sum(-1), 1.0)

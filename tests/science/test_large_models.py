@@ -6,10 +6,10 @@ from tests.support.sample_models import (
     grid_world,
     models_with_equal_actions,
     models_with_twin_states,
+    policy_values,
     random_models,
     ring,
     sampled_models,
-    value_of,
 )
 
 from pomrl.science.mdp import planning_loss
@@ -50,7 +50,7 @@ def test_large_models_satisfy_the_bellman_equation(kind: str):
 
 @pytest.mark.parametrize("kind", ["dense", "one transition", "twins", "long ring"])
 @pytest.mark.parametrize("gamma", [0.0, 0.9, 0.999])
-def test_policies_of_a_large_model_have_the_values_that_each_has_alone(kind: str, gamma: float):
+def test_large_models_value_policies_separately(kind: str, gamma: float):
     rng = np.random.default_rng(33)
     P, R = KINDS[kind](rng, 1)
     like, unlike = np.zeros((2, 9, P.shape[1]), np.int16)
@@ -59,8 +59,8 @@ def test_policies_of_a_large_model_have_the_values_that_each_has_alone(kind: str
         V, model, index = distinct_policy_values(P, R, policies[None], gamma)
         assert (model == 0).all()
         for g in range(9):
-            alone = policy_value(P[0], R[0], policies[g], gamma)
-            assert (1 - gamma) * np.abs(V[index[0, g]] - alone).max() <= 5e-13
+            expected = policy_value(P[0], R[0], policies[g], gamma)
+            assert (1 - gamma) * np.abs(V[index[0, g]] - expected).max() <= 5e-13
 
 
 def remaining(rng: np.random.Generator, M: int) -> tuple[np.ndarray, np.ndarray]:
@@ -72,7 +72,7 @@ def remaining(rng: np.random.Generator, M: int) -> tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize("kind", ["dense", "ties", "twins", "ring", "long ring", "grid", "wide grid", "remaining"])
 @pytest.mark.parametrize("offset", [0.0, -0.5])
 @pytest.mark.parametrize("is_built", [True, False])
-def test_plans_of_large_models_have_the_values_of_their_policies(
+def test_large_plans_have_their_policies_values(
     kind: str, offset: float, is_built: bool, monkeypatch: pytest.MonkeyPatch
 ):
     if not is_built:
@@ -82,7 +82,7 @@ def test_plans_of_large_models_have_the_values_of_their_policies(
     policies, values = PolicyIteration().plan_and_evaluate(P, R, LONG_GRID)
     sides = signed_and_absolute(R)
     for i, g in np.ndindex(policies.shape[:2]):
-        V = np.stack([value_of(P[i], side, policies[i, g], float(LONG_GRID[g])) for side in sides[:, i]])
+        V = np.stack([policy_values(P[i], side, policies[i, g], float(LONG_GRID[g])) for side in sides[:, i]])
         assert (np.abs(values[0, i, g] - V[0]) <= 2e-13 * V[-1].max()).all()
         np.testing.assert_allclose(np.abs(values[-1, i, g]), np.abs(V[-1]), rtol=1e-5)
         gain = R[i] + LONG_GRID[g] * P[i] @ V[0] - V[0][:, None]

@@ -20,9 +20,9 @@ def arrays(results: Any) -> list[np.ndarray]:
 
 @built
 @pytest.mark.parametrize("seed", range(8))
-def test_learning_has_the_same_bits_in_c_and_numpy(seed: int, monkeypatch: pytest.MonkeyPatch):
+def test_learning_has_equal_bits_in_c(seed: int, monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(seed)
-    n, K, S, A = (int(rng.integers(1, most)) for most in (5, 4, 12, 4))
+    n, K, S, A = (int(rng.integers(1, limit)) for limit in (5, 4, 12, 4))
     pairs = [(n, S, A), (n, 1, 1), (n, S, 1)][seed % 3]
     counts = rng.poisson(0.7, (n, K, S, A, S)) * int(rng.choice([1, 10**9, 2**52]))
     models = [rng.dirichlet(np.ones(S), (n, S, A)) for _ in range(4)]
@@ -60,8 +60,8 @@ def test_a_pair_without_visits_has_uniform_frequencies():
 def test_only_counted_pairs_enter_mean_and_squares():
     P_bar = np.full((1, 2, 1, 2), 0.5)
     before = Sums(*(np.array([[[[0.2, 0.8]], [[0.3, 0.7]]]]) for _ in range(3)))
-    counted, one = np.array([[[True], [False]]]), np.ones((1, 1, 1))
-    after = learning.add_task(before, P_bar, one, counted, ~counted & False, 2 * one, by_transitions=False)
+    counted, unit = np.array([[[True], [False]]]), np.ones((1, 1, 1))
+    after = learning.add_task(before, P_bar, unit, counted, ~counted & False, 2 * unit, by_transitions=False)
     np.testing.assert_allclose(after.mean[0, :, 0], [[0.35, 0.65], [0.3, 0.7]])
     assert (after.squares[0, 1] == before.squares[0, 1]).all()
     np.testing.assert_allclose(after.noise, before.noise + 0.25)

@@ -4,8 +4,8 @@ from scipy.stats import kstest
 from tests.support.sample_models import (
     all_policies,
     brute_force_value,
+    policy_values,
     random_models,
-    value_of,
 )
 
 from pomrl.science.mdp import (
@@ -44,23 +44,25 @@ def test_leading_axes_broadcast():
     assert V.shape == (M, G, S)
     for i in range(M):
         for g in range(G):
-            np.testing.assert_allclose(V[i, g], value_of(P[i], R[i], policy[0, g], gamma[i, g]), rtol=1e-12)
+            np.testing.assert_allclose(V[i, g], policy_values(P[i], R[i], policy[0, g], gamma[i, g]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("gamma_eval", [0.0, 0.5, 0.99])
-def test_loss_is_the_largest_difference_of_values_over_states(gamma_eval: float):
+def test_the_loss_is_the_largest_value_difference(gamma_eval: float):
     P, R = random_models(np.random.default_rng(11), 4, 4, 3)
     policies = all_policies(4, 3)
     loss = planning_loss(P, R, np.tile(policies, (4, 1, 1)), gamma_eval)
     assert loss.shape == (4, 81)
     for i in range(4):
-        expected = np.abs(brute_force_value(P[i], R[i], gamma_eval) - value_of(P[i], R[i], policies, gamma_eval)).max(1)
+        expected = np.abs(
+            brute_force_value(P[i], R[i], gamma_eval) - policy_values(P[i], R[i], policies, gamma_eval)
+        ).max(1)
         np.testing.assert_allclose(loss[i], expected, rtol=1e-9, atol=1e-12 / (1 - gamma_eval))
         assert loss[i].max() > 0.1
 
 
 @pytest.mark.parametrize("gamma_eval", [0.0, 0.5, 0.99, 0.9999])
-def test_loss_is_not_negative_and_zero_for_optimal_policies_only(gamma_eval: float):
+def test_only_optimal_policies_have_zero_loss(gamma_eval: float):
     P, R = random_models(np.random.default_rng(12), 6, 4, 2)
     policies = np.tile(all_policies(4, 2), (6, 1, 1))
     loss = planning_loss(P, R, policies, gamma_eval)
@@ -69,7 +71,7 @@ def test_loss_is_not_negative_and_zero_for_optimal_policies_only(gamma_eval: flo
     assert np.all(planning_loss(P, R, PolicyIteration().plan(P, R, np.array([gamma_eval])), gamma_eval) == 0)
 
 
-def test_a_loss_below_the_tolerance_of_ties_is_zero():
+def test_losses_below_the_tolerance_are_zero():
     P, R = (array.repeat(2, axis=2) for array in random_models(np.random.default_rng(3), 3, 5, 1))
     R[..., 1] += 1e-13
     assert np.all(planning_loss(P, R, np.zeros((3, 1, 5), int), 0.99) == 0)
@@ -84,27 +86,27 @@ def test_loss_refuses_a_gamma_that_is_none(gamma_eval: float):
         planning_loss(P, R, np.zeros((2, 1, 3), int), gamma_eval, np.zeros((2, 3)))
 
 
-def test_rewards_of_transitions_are_expected_under_the_model_that_is_given() -> None:
+def test_expected_rewards_use_the_given_model() -> None:
     P, R = random_models(np.random.default_rng(3), 2, 4, 2)
-    of_transitions = np.random.default_rng(4).random((2, 4, 2, 4))
+    transition_rewards = np.random.default_rng(4).random((2, 4, 2, 4))
     assert expected_rewards(R, P) is R
-    by_hand = sum(P[..., s] * of_transitions[..., s] for s in range(4))
-    np.testing.assert_allclose(expected_rewards(of_transitions, P), by_hand, atol=1e-15)
+    by_hand = sum(P[..., s] * transition_rewards[..., s] for s in range(4))
+    np.testing.assert_allclose(expected_rewards(transition_rewards, P), by_hand, atol=1e-15)
 
 
 def exact_value(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
     """The value of a policy in extended precision, by elimination."""
     states = np.arange(len(R))
-    left = np.eye(len(R), dtype=np.longdouble) - np.longdouble(gamma) * P[states, policy].astype(np.longdouble)
+    matrix = np.eye(len(R), dtype=np.longdouble) - np.longdouble(gamma) * P[states, policy].astype(np.longdouble)
     right = R[states, policy].astype(np.longdouble)
     for k in states:
-        factor = left[:, k] / left[k, k]
+        factor = matrix[:, k] / matrix[k, k]
         factor[k] = 0.0
-        left, right = left - factor[:, None] * left[k], right - factor * right[k]
-    return right / left[states, states]
+        matrix, right = matrix - factor[:, None] * matrix[k], right - factor * right[k]
+    return right / matrix[states, states]
 
 
-def test_losses_at_the_largest_gamma_eval_are_as_accurate_as_promised() -> None:
+def test_losses_have_the_promised_accuracy() -> None:
     gamma = MAX_GAMMA_EVAL
     for seed in range(5):
         P, R = random_chain_mdp(np.random.default_rng(seed), 10, 2, 5)
@@ -115,7 +117,7 @@ def test_losses_at_the_largest_gamma_eval_are_as_accurate_as_promised() -> None:
 
 
 @pytest.mark.parametrize("gamma", [0.9, ACCURATE_GAMMA_EVAL, 0.9999, MAX_GAMMA_EVAL])
-def test_a_loss_that_ties_hide_is_at_most_the_error_as_stated(gamma: float) -> None:
+def test_ties_hide_at_most_the_stated_loss(gamma: float) -> None:
     """State 0 goes to state 1, or to 2 for 0.1 less; state 2 pays that back and e more, and both return.
 
     Choosing state 1 loses gamma e / (1 - gamma^2).

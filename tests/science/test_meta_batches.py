@@ -80,7 +80,7 @@ class Frequencies(ModelEstimator):
 
 
 @pytest.mark.parametrize("meta", [Own(), Separate()])
-def test_a_model_is_estimated_from_the_batch_of_each_trial(meta: MetaBatch):
+def test_each_trial_has_its_own_batch(meta: MetaBatch):
     problem = replace(PROBLEM, meta_batch=meta)
     pd.testing.assert_frame_equal(
         table(problem, Frequencies()).drop(columns="alpha"),
@@ -89,23 +89,23 @@ def test_a_model_is_estimated_from_the_batch_of_each_trial(meta: MetaBatch):
     )
 
 
-def test_separate_batches_leave_all_other_draws_as_they_are():
+def test_separate_batches_leave_other_draws():
     own, separate = (replace(PROBLEM, meta_batch=meta) for meta in (Own(), Separate(batches=2)))
     assert table(own, ALONE).equals(table(separate, ALONE))
     assert not table(own).equals(table(separate))
 
 
-def test_each_trial_learns_from_its_own_batches_alone():
+def test_each_trial_learns_from_its_batches():
     n, K = 3, PROBLEM.trials
-    told = next(_settings(PROBLEM, range(n))).truth
-    truth = Truth(told.P_o[::K], told.variance[::K])
+    shared_truth = next(_settings(PROBLEM, range(n))).truth
+    truth = Truth(shared_truth.P_o[::K], shared_truth.variance[::K])
     batches = [task.batches for stack in draw(PROBLEM, range(n), PROBLEM.T) for task in stack.tasks]
     tasks = [batch.meta.counts for batch in batches if isinstance(batch, Batches)]
     rates = []
     for trial in range(K):
-        of_trial = [Batches.same(Batch.of_counts(counts[trial::K], PROBLEM.m, equal=True)) for counts in tasks]
-        learned = pomrl(zip(of_trial, repeat(truth)), PROBLEM.m, ADA, Grid(gammas=[0.0]), 0.9)
+        trial_batches = [Batches.same(Batch.of_counts(counts[trial::K], PROBLEM.m, equal=True)) for counts in tasks]
+        learned = pomrl(zip(trial_batches, repeat(truth)), PROBLEM.m, ADA, Grid(gammas=[0.0]), 0.9)
         rates.append([task.alpha for task in learned])
     assert not np.array_equal(rates[0], rates[1])
-    of_table = table(PROBLEM).groupby(["run", "task"])["alpha"].first().to_numpy()
-    np.testing.assert_allclose(of_table, np.mean(rates, 0).T.ravel(), rtol=1e-14)
+    table_rates = table(PROBLEM).groupby(["run", "task"])["alpha"].first().to_numpy()
+    np.testing.assert_allclose(table_rates, np.mean(rates, 0).T.ravel(), rtol=1e-14)

@@ -30,16 +30,16 @@ OPTIONS = [path.stem for path in PUBLISHED.options("metric")]
 
 def outcomes() -> MetricInput:
     """Return three tasks with policies that are planned, but for one, which is drawn."""
-    given, rng = some_task(), np.random.default_rng(5)
+    task, rng = some_task(), np.random.default_rng(5)
     P = rng.dirichlet(np.ones(4), (3, 4, 2))
     P[0, :, 1] = P[0, :, 0]
-    R = given.R.copy()
+    R = task.R.copy()
     R[0, :, 1] = R[0, :, 0]  # every policy is optimal in the first task
-    policy = given.plan(given.P_hat, given.gammas)
+    policy = task.plan(task.P_hat, task.gammas)
     policy[2, 1] = 1 - policy[2, 2]
     V_star = np.stack([best(P[i], R[i]) for i in range(3)])
-    counts = given.batch.counts
-    return MetricInput(P, R, given.P_hat, given.R, counts, policy, given.gammas, V_star, Criterion(0.9))
+    counts = task.batch.counts
+    return MetricInput(P, R, task.P_hat, task.R, counts, policy, task.gammas, V_star, Criterion(0.9))
 
 
 def best(P: np.ndarray, R: np.ndarray) -> np.ndarray:
@@ -54,7 +54,7 @@ def test_the_value_is_a_mean_over_starts() -> None:
         assert actual[i, g] == pytest.approx(V @ start, rel=1e-12)
 
 
-def test_training_loss_is_the_loss_in_the_estimated_model() -> None:
+def test_training_loss_uses_the_estimated_model() -> None:
     outcome = outcomes()
     actual = TrainingLoss().measure(outcome)
     for i, g in product(range(3), range(3)):
@@ -63,7 +63,7 @@ def test_training_loss_is_the_loss_in_the_estimated_model() -> None:
     assert (actual[:2, -1] == 0).all()  # planned there with gamma_eval
 
 
-def test_distinct_policies_are_counted_up_to_each_discount_factor() -> None:
+def test_distinct_policies_are_counted_up_to_gamma() -> None:
     outcome = outcomes()
     actual = DistinctPolicies().measure(outcome)
     for i, g in product(range(3), range(3)):
@@ -75,22 +75,22 @@ def test_distinct_policies_are_counted_up_to_each_discount_factor() -> None:
 
 
 @pytest.mark.parametrize("changes", [{}, UNEQUAL, {"loss": "mean"}], ids=str)
-def test_the_loss_as_a_metric_is_the_column_of_the_loss(changes: dict[str, Any]) -> None:
+def test_the_loss_metric_equals_its_column(changes: dict[str, Any]) -> None:
     class Loss(PlanningLoss):
         """The planning loss, as a metric that is not the default one."""
 
-    of_problem = replace(small_problem(), **changes)
+    problem = replace(small_problem(), **changes)
     for method in (SMALL_METHOD, replace(SMALL_METHOD, agent=PosteriorGamma())):
-        (table,) = tables(of_problem, [replace(method, metric=Loss())], range(3))
-        (plain,) = tables(of_problem, [method], range(3))
+        (table,) = tables(problem, [replace(method, metric=Loss())], range(3))
+        (plain,) = tables(problem, [method], range(3))
         pd.testing.assert_frame_equal(table.drop(columns=MEASURED), plain, check_exact=True)
         assert_allclose(table[MEASURED], plain["planning_loss"], rtol=1e-12, atol=1e-12)
 
 
-def compute(*words: str) -> Experiment:
-    asked = experiment(PUBLISHED, ["T=2", "S=4", "runs=6", "execution.workers=1", *words])
-    compute_all([asked])
-    return asked
+def compute(*overrides: str) -> Experiment:
+    requested = experiment(PUBLISHED, ["T=2", "S=4", "runs=6", "execution.workers=1", *overrides])
+    compute_all([requested])
+    return requested
 
 
 @pytest.mark.usefixtures("empty_outputs")
@@ -106,15 +106,15 @@ class TestWhatIsStored:
         assert_array_equal(read.load(S=4, T=2)["planning_loss"], store.load(plain)["planning_loss"])
         assert read.plot(y="training_loss").axes[0].get_ylabel() == "Training loss, γ = 0.99"
 
-    def test_a_schedule_that_chooses_in_hindsight_chooses_by_the_loss(self) -> None:
+    def test_hindsight_schedules_choose_by_the_loss(self) -> None:
         compute("metric=value")
-        asked = compute("metric=value", "gamma_schedule=dynamic_best")
-        table = store.load(asked)
-        grid = store.lookup(asked).table()
+        requested = compute("metric=value", "gamma_schedule=dynamic_best")
+        table = store.load(requested)
+        grid = store.lookup(requested).table()
         mean = grid.groupby(["task", "gamma"])["planning_loss"].mean()
         for t, rows in table.groupby("task"):
             (gamma,) = rows["gamma"].unique()
             assert mean[t, gamma] == pytest.approx(mean[t].min())
             selected = grid.query("task == @t and gamma == @gamma")
             assert_array_equal(rows[MEASURED], selected[MEASURED])
-        assert_array_equal(Result.of_experiment(asked, 6).loss.ravel(), table[MEASURED])
+        assert_array_equal(Result.of_experiment(requested, 6).loss.ravel(), table[MEASURED])

@@ -9,9 +9,9 @@ from tests.support.sample_models import (
     brute_force_value,
     models_with_equal_actions,
     models_with_twin_states,
+    policy_values,
     random_models,
     sampled_models,
-    value_of,
 )
 
 from pomrl.science import planners
@@ -35,12 +35,12 @@ FAMILIES = {
 
 def scaled_error(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float, V_star: np.ndarray) -> float:
     """Return (1 - gamma) |V_pi - V*| of a policy in one model."""
-    return (1 - gamma) * np.abs(value_of(P, R, policy, gamma) - V_star).max()
+    return (1 - gamma) * np.abs(policy_values(P, R, policy, gamma) - V_star).max()
 
 
 @every_planner
 @pytest.mark.parametrize("family", FAMILIES)
-def test_value_is_that_of_the_best_of_all_policies(planner: Planner, family: str):
+def test_plans_have_the_best_policys_value(planner: Planner, family: str):
     P, R = FAMILIES[family](np.random.default_rng(1))
     gammas = GAMMAS[:-1] if isinstance(planner, ValueIteration) else GAMMAS  # which sweeps for long near 1
     policy = planner.plan(P, R, gammas)
@@ -71,7 +71,7 @@ def test_value_iteration_refuses_to_stop_early():
     assert ValueIteration(max_sweeps=300).plan(P, R, np.array([0.0, 0.9])).shape == (3, 2, 5)
 
 
-def test_value_iteration_loses_no_more_than_its_tolerance():
+def test_value_iteration_keeps_its_tolerance():
     P, R = random_models(np.random.default_rng(10), 20, 6, 3)
     rough = ValueIteration(tolerance=0.05).plan(P, R, np.array([0.9]))[:, 0]
     loss = [scaled_error(P[i], R[i], rough[i], 0.9, brute_force_value(P[i], R[i], 0.9)) for i in range(20)]
@@ -94,7 +94,7 @@ def test_a_late_reward_is_worth_more_sweeps(plan: Callable[..., np.ndarray], tol
 
 
 @pytest.mark.parametrize(("S", "without_engine"), [(3, False), (3, True), (40, True)])
-def test_policy_iteration_that_does_not_end_is_an_error(S: int, without_engine: bool, monkeypatch: pytest.MonkeyPatch):
+def test_endless_policy_iteration_is_an_error(S: int, without_engine: bool, monkeypatch: pytest.MonkeyPatch):
     """Policy iteration does not end with a negative tolerance, because a worse action may then replace a better one."""
     monkeypatch.setattr(planners, "_STEPS_PER_PAIR", 5)
     if without_engine:
@@ -133,14 +133,14 @@ def test_small_rewards_are_planned_as_large_ones(planner: Planner, unit: float) 
         ("R", np.s_[2, 1, 0], np.inf, r"R\[2, 1, 0\] = inf is not finite"),
     ],
 )
-def test_bad_models_are_refused_by_their_first_bad_index(name: str, index: Any, value: Any, message: str):
+def test_bad_models_are_named_by_index(name: str, index: Any, value: Any, message: str):
     P, R = random_models(np.random.default_rng(12), 4, 4, 2)
     {"P": P, "R": R}[name][index] = value
     with pytest.raises(ValueError, match=message):
         PolicyIteration().plan(P, R, np.array([0.5]))
 
 
-def test_models_whose_shapes_do_not_fit_are_refused():
+def test_mismatched_shapes_are_refused():
     check = inspect.unwrap(check_models)  # as it is without run-time checks of shapes
     with pytest.raises(ValueError, match=r"got \[4, 3, 2, 3\] and \[4, 3, 3\]"):
         check(np.full((4, 3, 2, 3), 1 / 3), np.zeros((4, 3, 3)))

@@ -12,7 +12,7 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("overrides", "message"),
     [
         ("m=1 estimator=ada_pomrl estimator.similarity=debiased", "m must be at least 2 "),
         ("m=1 estimator=ada_pomrl estimator.mixing=mse_optimal", "sampling noise, got 1"),
@@ -69,7 +69,7 @@ COLLECTED = "data=trajectories data.behaviour=epsilon_greedy"
         ),
     ],
 )
-def test_what_cannot_be_is_refused(words: str, message: str) -> None:
+def test_what_cannot_be_is_refused(overrides: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):  # noqa: PT012, the first line or the second refuses it
-        asked = sweeps.experiment(PUBLISHED, words.split())
-        check_experiment(asked.problem, asked.method, [4, 5])
+        requested = sweeps.experiment(PUBLISHED, overrides.split())
+        check_experiment(requested.problem, requested.method, [4, 5])

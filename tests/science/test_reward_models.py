@@ -33,19 +33,19 @@ def errors(spread: float, T: int = 12) -> dict[str, float]:
     return {model: float(np.sqrt(np.mean((estimates(model, R, 5, T)[-1] - R[-1]) ** 2))) for model in models}
 
 
-def test_errors_of_own_and_pooled_samples_are_those_of_means():
+def test_reward_errors_are_those_of_means():
     equal = errors(0.0)
     assert equal["own"] == pytest.approx(NOISE / np.sqrt(5), rel=0.05)
     assert equal["pooled"] == pytest.approx(NOISE / np.sqrt(60), rel=0.05)
 
 
-def test_shrunk_rewards_are_nearly_as_good_as_the_better_of_both():
+def test_shrunk_rewards_are_nearly_best():
     for spread in (0.0, 0.1, 0.5):
         actual = errors(spread)
         assert actual["shrunk"] < 1.1 * min(actual["own"], actual["pooled"])
 
 
-def test_a_pair_without_samples_has_the_middle_or_what_other_tasks_say():
+def test_unsampled_pairs_use_prior_or_tasks():
     none, some = np.zeros(SHAPE), np.full(SHAPE, 5.0)
     expected: dict[RewardModel, float] = {"own": 4.0, "pooled": 0.9, "shrunk": 0.9}
     for model, later in expected.items():
@@ -58,7 +58,7 @@ def test_a_pair_without_samples_has_the_middle_or_what_other_tasks_say():
         np.testing.assert_allclose(last, later, atol=0.01)
 
 
-def test_sampled_means_are_centred_at_the_rewards_with_the_noise_of_a_mean():
+def test_sampled_means_have_their_noise():
     batch = Batch.of_counts(np.full((2000, 1, 2, 1, 2), 4), 8)
     R = np.tile([[[0.2], [0.8]]], (2000, 1, 1))
     means = sample_means([np.random.default_rng(run) for run in range(2000)], NOISE, batch, R)
@@ -66,12 +66,12 @@ def test_sampled_means_are_centred_at_the_rewards_with_the_noise_of_a_mean():
     assert means.std(0) == pytest.approx(NOISE / np.sqrt(8), rel=0.05)
 
 
-def test_a_reward_of_which_nothing_is_known_is_uniform_between_the_two():
+def test_unknown_rewards_have_a_uniform_prior():
     draws = np.random.default_rng(0).uniform(-1.0, 3.0, 10**6)
     assert RewardLearning("own", NOISE, -1.0, 3.0).prior == pytest.approx((draws.mean(), draws.var()), rel=0.01)
 
 
-def test_rewards_on_another_scale_are_estimated_as_those_between_0_and_1_are():
+def test_reward_estimates_scale_with_the_rewards():
     """Rewards, noise and prior times 40, less 7: estimates are so too."""
     mean, N = np.random.default_rng(0).random(SHAPE), np.random.default_rng(1).integers(0, 4, SHAPE).astype(float)
     models: tuple[RewardModel, ...] = ("own", "pooled", "shrunk")
@@ -83,7 +83,7 @@ def test_rewards_on_another_scale_are_estimated_as_those_between_0_and_1_are():
             np.testing.assert_allclose(other, 40 * estimate - 7, atol=1e-9)
 
 
-def test_the_variance_of_rewards_over_tasks_is_estimated_without_bias():
+def test_the_spread_of_rewards_is_unbiased():
     rng, memory = np.random.default_rng(0), RewardMemory()
     for _ in range(3):
         N = rng.integers(0, 3, SHAPE).astype(float)
@@ -92,7 +92,7 @@ def test_the_variance_of_rewards_over_tasks_is_estimated_without_bias():
     assert memory.spread(NOISE, 0.0).mean() == pytest.approx(0.5**2, rel=0.05)
 
 
-def test_shrunk_rewards_are_the_mean_of_normal_rewards_given_all_samples():
+def test_shrunk_rewards_are_normal_posterior_means():
     samples = 0.5 + 0.3 * np.random.default_rng(0).standard_normal((4, *SHAPE))
     learning, memory, estimate = RewardLearning("shrunk", NOISE, 0.0, 1.0), RewardMemory(), samples[0]
     for mean in samples:

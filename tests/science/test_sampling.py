@@ -37,8 +37,8 @@ def in_numpy(call: Callable[[], np.ndarray]) -> np.ndarray:
         return call()
 
 
-def part_of_pooled(part: int, *arguments: Any) -> np.ndarray:
-    return draws.pooled_trajectories(*arguments)[part]
+def part_of_pooled(index: int, *arguments: Any) -> np.ndarray:
+    return draws.pooled_trajectories(*arguments)[index]
 
 
 # Keys
@@ -51,12 +51,12 @@ def test_keys_are_those_of_splitmix64():
 
 
 @pytest.mark.parametrize("stream", [Stream.TASKS, Stream.BATCHES])
-def test_generators_made_together_are_those_made_one_by_one(stream: Stream):
-    together = GeneratorsOfRuns(7, [3, 0, 12], stream)
-    assert [rng.random() for rng in together] == [generator(7, run, stream).random() for run in (3, 0, 12)]
+def test_joint_generators_equal_single_ones(stream: Stream):
+    joint = GeneratorsOfRuns(7, [3, 0, 12], stream)
+    assert [rng.random() for rng in joint] == [generator(7, run, stream).random() for run in (3, 0, 12)]
 
 
-def test_generators_differ_in_seed_run_stream_and_index():
+def test_generators_differ_in_every_key():
     seeds = [0, 1, 2**32, 2**64 - 1, 2**64, 2**64 + 1, 2**200]
     keys = [(seed, run, stream) for seed in seeds for run in range(300) for stream in Stream]
     first = [generator(*key).random() for key in keys] + [generator(0, 0, Stream.AGENTS, i).random() for i in range(9)]
@@ -64,17 +64,17 @@ def test_generators_differ_in_seed_run_stream_and_index():
     assert stats.kstest(first, "uniform").pvalue > LEAST_P
 
 
-def test_keys_of_tasks_do_not_depend_on_how_many_are_drawn_together():
-    together, apart = (GeneratorsOfRuns(1, range(4), Stream.TASKS) for _ in range(2))
-    expected = np.concatenate([task_keys(apart, tasks) for tasks in (1, 2, 4)])
-    assert np.array_equal(task_keys(together, 7), expected)
+def test_keys_do_not_depend_on_stacks():
+    joint, separate = (GeneratorsOfRuns(1, range(4), Stream.TASKS) for _ in range(2))
+    expected = np.concatenate([task_keys(separate, tasks) for tasks in (1, 2, 4)])
+    assert np.array_equal(task_keys(joint, 7), expected)
     assert np.array_equal(task_keys(GeneratorsOfRuns(1, [2], Stream.TASKS), 7)[:, 0], expected[:, 2])
 
 
 # Elementary functions
 
 
-def test_elementary_functions_are_those_of_scipy_to_a_few_units_in_the_last_place():
+def test_elementary_functions_agree_with_scipy():
     rng = np.random.default_rng(0)
     x = np.exp(rng.uniform(-700, 700, MANY))
     np.testing.assert_allclose(reference.log(x), np.log(x), rtol=4e-16)
@@ -88,7 +88,7 @@ SPECIAL = np.array([0.0, -0.0, -1.0, 5e-324, 1e-310, 2.0**-1022, 1.0, 10.0, 1e30
 
 @built
 @pytest.mark.parametrize("function", [elementary.log, elementary.exp, elementary.log_gamma])
-def test_elementary_functions_have_the_same_bits_in_c_and_in_numpy(function: Callable[[np.ndarray], np.ndarray]):
+def test_elementary_functions_have_equal_bits(function: Callable[[np.ndarray], np.ndarray]):
     rng = np.random.default_rng(1)
     x = np.concatenate([SPECIAL, 10.0 ** rng.uniform(-323, 308, MANY), rng.uniform(-800, 800, MANY)])
     for argument in (x, x.reshape(-1, 2)[:, 0], np.array(2.5), np.empty((0, 3))):
@@ -129,8 +129,8 @@ def test_uniform_numbers_are_inside_the_unit_interval():
 
 @pytest.mark.parametrize("shape", [1.0, 1.3, 25.0, 1e6])
 def test_gamma_variates(shape: float):
-    drawn = reference.gamma_variates(some_keys(MANY), np.full(MANY, shape))
-    assert stats.kstest(drawn, stats.gamma(shape).cdf).pvalue > LEAST_P
+    variates = reference.gamma_variates(some_keys(MANY), np.full(MANY, shape))
+    assert stats.kstest(variates, stats.gamma(shape).cdf).pvalue > LEAST_P
 
 
 @pytest.mark.parametrize("concentration", [0.02, 0.5, 2.0, 24.0, 1e5])
@@ -154,7 +154,7 @@ def test_rows_are_dirichlet(concentration: float):
 
 
 @pytest.mark.parametrize("below_limit", [1e-6, 1e-12, 0.0])
-def test_rows_of_tiny_concentrations_have_a_single_state_with_the_chances_of_the_mean(below_limit: float):
+def test_tiny_concentrations_give_single_states(below_limit: float):
     """Near its limit sigma leaves a concentration of so much, or one that rounding makes 0."""
     distribution = Dirichlet(zeros=1, measure="std")
     limit = distribution.draw_mean(0, 0, 4, 2, 0.1).largest_deviation
@@ -190,11 +190,11 @@ def test_counts_of_many_transitions_are_binomial(m: int):
     counts = draws.transitions(some_keys(MANY // 4), np.tile(p, (MANY // 4, 1, 1)), 2, m).reshape(-1, 5)
     assert (counts.sum(-1) == m).all()
     assert not counts[:, 1].any()
-    for part in ([0], [2], [3], [0, 2], [2, 4]):
-        marginal = stats.binom(m, p[part].sum())
+    for states in ([0], [2], [3], [0, 2], [2, 4]):
+        marginal = stats.binom(m, p[states].sum())
         edges = np.unique(marginal.ppf(np.linspace(0, 1, 21)[1:-1]))
         expected = np.diff(np.concatenate([[0.0], marginal.cdf(edges), [1.0]])) * len(counts)
-        observed = np.bincount(np.searchsorted(edges, counts[:, part].sum(-1)), minlength=len(expected))
+        observed = np.bincount(np.searchsorted(edges, counts[:, states].sum(-1)), minlength=len(expected))
         assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > LEAST_P
 
 
@@ -204,7 +204,7 @@ def test_batches_are_independent():
     assert np.abs(r).max() < 5 / MANY**0.5
 
 
-def test_visits_of_trajectories_are_those_of_the_markov_chain():
+def test_visits_are_of_the_markov_chain():
     S, A, length, m = 4, 2, 5, 3
     P = some_rows(np.random.default_rng(1), S * A, S).reshape(S, A, S)
     models = np.tile(P, (MANY, 1, 1, 1))
@@ -212,10 +212,10 @@ def test_visits_of_trajectories_are_those_of_the_markov_chain():
     pooled = draws.pooled_trajectories(some_keys(MANY), models, 2, m, length)
     counts = by_batch.reshape(-1, *P.shape)
     assert (counts.sum((1, 2, 3)) == m * length).all()
-    at, visits = np.full(S, 1 / S), np.zeros(S)
+    distribution, visits = np.full(S, 1 / S), np.zeros(S)
     for _ in range(length):
-        visits += at
-        at = at @ P.mean(1)
+        visits += distribution
+        distribution = distribution @ P.mean(1)
     expected = m * visits[:, None, None] / A * P
     error = counts.std(0) / np.sqrt(len(counts))
     assert (np.abs(counts.mean(0) - expected) <= 5 * error + 1e-12).all()
@@ -229,7 +229,7 @@ def test_visits_of_trajectories_are_those_of_the_markov_chain():
 # What one draw leaves to the others
 
 
-def test_a_longer_batch_begins_with_the_shorter_one():
+def test_longer_batches_begin_with_shorter_ones():
     keys, P = some_keys(30), some_rows(np.random.default_rng(2), 30 * 6, 5).reshape(30, 6, 5)
     five, six = (draws.transitions(keys, P, 2, m) for m in (5, 6))
     assert ((six - five).sum(-1) == 1).all()
@@ -240,14 +240,14 @@ def test_a_longer_batch_begins_with_the_shorter_one():
     assert (long.sum((1, 2, 3, 4)) == 32).all()
 
 
-def test_a_row_does_not_depend_on_the_other_rows_and_barely_moves_with_the_concentration():
+def test_rows_do_not_depend_on_others():
     keys, p = some_keys(2000), some_rows(np.random.default_rng(3), 4, 6)
     c = np.array([[20.0] * 4, [20.0, 0.3, 30.0, 20.0]])
-    both, other = draws.dirichlet(np.stack([keys, keys], 1), c[..., None] * p).swapaxes(0, 1)
-    assert np.array_equal(both[:, [0, 3]], other[:, [0, 3]])
+    first, other = draws.dirichlet(np.stack([keys, keys], 1), c[..., None] * p).swapaxes(0, 1)
+    assert np.array_equal(first[:, [0, 3]], other[:, [0, 3]])
     varying = (p[2] > 0) & (p[2] < 1)
     for state in np.flatnonzero(varying):
-        assert np.corrcoef(both[:, 2, state], other[:, 2, state])[0, 1] > 0.95
+        assert np.corrcoef(first[:, 2, state], other[:, 2, state])[0, 1] > 0.95
 
 
 # The same in C and in NumPy
@@ -255,10 +255,10 @@ def test_a_row_does_not_depend_on_the_other_rows_and_barely_moves_with_the_conce
 
 @built
 @pytest.mark.parametrize("seed", range(6))
-def test_draws_have_the_same_bits_in_c_and_in_numpy(seed: int):
+def test_draws_have_equal_bits_in_c(seed: int):
     rng = np.random.default_rng(seed)
     for _ in range(20):
-        N, S, A, batches, n = int(rng.integers(0, 5)), *(int(rng.integers(1, most)) for most in (20, 4, 4, 4))
+        N, S, A, batches, n = int(rng.integers(0, 5)), *(int(rng.integers(1, limit)) for limit in (20, 4, 4, 4))
         m, length = int(rng.choice([1, 3, 50, 51, 300, 10**9])), int(rng.integers(1, 6))
         keys, p = some_keys(N, seed), some_rows(rng, N * S * A, S).reshape(N, S * A, S)
         shapes = 10.0 ** rng.uniform(-9, 9) * some_rows(rng, n * S * A, S).reshape(n, S * A, S)
@@ -274,7 +274,7 @@ def test_draws_have_the_same_bits_in_c_and_in_numpy(seed: int):
 
 
 @built
-def test_arrays_of_another_layout_are_drawn_from_as_they_are():
+def test_layouts_do_not_change_draws():
     keys, P = some_keys(8), some_rows(np.random.default_rng(0), 8 * 6, 3).reshape(8, 6, 3)
     expected = draws.transitions(keys[::2].copy(), P[::2, ::3].copy(), 1, 9)
     assert np.array_equal(draws.transitions(keys[::2], P[::2, ::3], 1, 9), expected)
@@ -284,11 +284,11 @@ def test_pooled_batches_do_not_depend_on_parts(monkeypatch: pytest.MonkeyPatch):
     keys, P = some_keys(9), some_rows(np.random.default_rng(0), 9 * 6, 3).reshape(9, 3, 2, 3)
     whole = reference.pooled_trajectories(keys, P, 4, 2, 5)
     monkeypatch.setattr(reference, "MAX_CELLS", 20)
-    for array, of_parts in zip(whole, reference.pooled_trajectories(keys, P, 4, 2, 5), strict=True):
-        assert array.tobytes() == of_parts.tobytes()
+    for array, divided in zip(whole, reference.pooled_trajectories(keys, P, 4, 2, 5), strict=True):
+        assert array.tobytes() == divided.tobytes()
 
 
-def test_states_that_rounding_leaves_out_are_not_reached():
+def test_states_beyond_rounding_are_not_reached():
     """What probabilities lack of 1 belongs to the last state that is possible."""
     keys, row = some_keys(50), np.array([0.1, 0.1, 0.2, 0.0, 0.0])
     for call in (draws, reference):
@@ -299,8 +299,8 @@ def test_states_that_rounding_leaves_out_are_not_reached():
 
 def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
     keys, row, counts = some_keys(2), np.full((2, 3, 4), 0.25), np.zeros((2, 1, 3, 4), np.int64)
-    model, of_model = np.full((2, 3, 1, 3), 1 / 3), np.zeros((2, 3, 1, 3), np.int64)
-    sums = (of_model, model.copy(), of_model[..., 0].copy())
+    model, model_counts = np.full((2, 3, 1, 3), 1 / 3), np.zeros((2, 3, 1, 3), np.int64)
+    sums = (model_counts, model.copy(), model_counts[..., 0].copy())
     read_only = counts.copy()
     read_only.flags.writeable = False
     largest = 2**31 - 1
@@ -328,18 +328,22 @@ def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
         ("transitions", (keys, row, counts, 2, 1, 3, 4, 0), "m must be .* got 0"),
         ("transitions", (keys, row, counts, 2, 1, 3, 4, 2**31), "m must be .* got 2147483648"),
         ("transitions", (keys, row, counts, 2, largest, largest, largest, 1), "P must have .* items, got 24"),
-        ("trajectories", (keys, model, of_model, 2, 2, 4, 6, 3, 1), "counts must have 36 items, got 18"),
-        ("trajectories", (keys, model, of_model, 2, 1, 4, 5, 3, 2), "P must have 36 items, got 18"),
-        ("trajectories", (keys, model, of_model, 2, 1, 0, 5, 3, 1), "m must be .* got 0"),
-        ("trajectories", (keys, model, of_model, 2, largest, 1, 1, largest, largest), "P must have .* items, got 18"),
+        ("trajectories", (keys, model, model_counts, 2, 2, 4, 6, 3, 1), "counts must have 36 items, got 18"),
+        ("trajectories", (keys, model, model_counts, 2, 1, 4, 5, 3, 2), "P must have 36 items, got 18"),
+        ("trajectories", (keys, model, model_counts, 2, 1, 0, 5, 3, 1), "m must be .* got 0"),
+        (
+            "trajectories",
+            (keys, model, model_counts, 2, largest, 1, 1, largest, largest),
+            "P must have .* items, got 18",
+        ),
         (
             "pooled_trajectories",
-            (keys, model, *sums[:2], of_model, 2, 1, 4, 6, 3, 1),
+            (keys, model, *sums[:2], model_counts, 2, 1, 4, 6, 3, 1),
             "must have 6 items, got 18",
         ),
         (
             "pooled_trajectories",
-            (keys, model, of_model, *sums[::2], 2, 1, 4, 6, 3, 1),
+            (keys, model, model_counts, *sums[::2], 2, 1, 4, 6, 3, 1),
             "frequencies must have items of",
         ),
         ("pooled_trajectories", (keys, model, *sums, 2, -1, 4, 6, 3, 1), "batches must be .* got -1"),
@@ -350,14 +354,14 @@ def wrong_calls() -> list[tuple[str, tuple[Any, ...], str]]:
 
 
 @built
-@pytest.mark.parametrize(("name", "arguments", "said"), wrong_calls())
-def test_buffers_that_do_not_fit_are_refused(name: str, arguments: tuple[Any, ...], said: str):
-    with pytest.raises((ValueError, BufferError), match=said):
+@pytest.mark.parametrize(("name", "arguments", "message"), wrong_calls())
+def test_buffers_that_do_not_fit_are_refused(name: str, arguments: tuple[Any, ...], message: str):
+    with pytest.raises((ValueError, BufferError), match=message):
         getattr(draws._sampling, name)(*arguments)
 
 
 @built
-def test_what_is_no_model_moves_nothing_outside_of_the_counts():
+def test_bad_rows_stay_within_the_counts():
     """Whatever the numbers of a row are, each transition goes to one of its states."""
     rows = np.array([[np.nan] * 3, [np.inf, 1, 2], [-1.0, 2.0, 0.0], [0.0] * 3, [1e308] * 3, [-np.inf, np.inf, 0]])
     for m in (4, 1000):
@@ -377,7 +381,7 @@ def test_more_transitions_than_memory_holds_are_refused():
 
 
 @built
-def test_c_code_that_was_built_from_another_source_is_not_used(monkeypatch: pytest.MonkeyPatch):
+def test_outdated_c_code_is_not_used(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(draws._sampling, "SOURCE_DIGEST", "of another source")
     draws.is_built.cache_clear()
     assert not draws.is_built()

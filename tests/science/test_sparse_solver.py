@@ -75,7 +75,7 @@ def dense(rows: csr_array, A: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("gamma", [0.5, 0.99])
-def test_a_birth_and_death_chain_has_the_values_of_its_closed_form(way: str, gamma: float) -> None:
+def test_birth_and_death_has_closed_values(way: str, gamma: float) -> None:
     """Between two ends that are never left and where the last one pays 1, V(s) is a sum of two powers of s."""
     n, up, down = 300, 0.6, 0.4
     inner = np.r_[0.0, np.ones(n - 1), 0.0]
@@ -93,7 +93,7 @@ def test_a_birth_and_death_chain_has_the_values_of_its_closed_form(way: str, gam
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_sparse_models_are_planned_and_evaluated_as_dense_ones(way: str, kind: str) -> None:
+def test_sparse_plans_equal_dense_ones(way: str, kind: str) -> None:
     rows, R = MODELS[kind]()
     gammas = np.array([0.0, 0.6, 0.95])
     policies, values = sparse.plan(rows, R, gammas)
@@ -115,7 +115,7 @@ def test_sparse_models_are_planned_and_evaluated_as_dense_ones(way: str, kind: s
 
 
 @pytest.mark.parametrize("kind", ["grid with a goal", "grid", "queue"])
-def test_no_action_is_better_up_to_discount_factors_near_one(kind: str) -> None:
+def test_no_action_is_better_near_one(kind: str) -> None:
     """Models of 729 states, at whose first discount factors BiCGSTAB finds the values, and at others does not."""
     rows, R = {"queue": lambda: queue(729)}.get(kind, lambda: grid(27, goal=kind != "grid"))()
     gammas, states = np.array([0.0, 0.5, 0.9, 0.91, 0.99, 0.999, 0.9999]), np.arange(len(R))
@@ -144,7 +144,7 @@ LARGE_MODELS = {
 
 @built
 @pytest.mark.parametrize("kind", LARGE_MODELS)
-def test_the_engine_plans_with_the_values_of_a_direct_solver(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_engine_equals_a_direct_solver(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rows, R = LARGE_MODELS[kind]()
     gammas, states = np.array([0.0, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999]), np.arange(len(R))
     policies, values = sparse.plan(rows, R, gammas)
@@ -160,12 +160,12 @@ def test_the_engine_plans_with_the_values_of_a_direct_solver(kind: str, monkeypa
 
 @built
 @pytest.mark.parametrize("kind", ["random graph", "grid with a goal", "grid with losses"])
-def test_the_engine_keeps_actions_that_stay_as_good(kind: str) -> None:
+def test_the_engine_keeps_tied_actions(kind: str) -> None:
     """The second half of the actions are copies of the first half, so that all are tied."""
     rows, R = LARGE_MODELS[kind]()
     gammas = np.array([0.9, 0.95, 0.99])
-    twice, both = csr_array(vstack([rows, rows])), np.concatenate([R, R], 1)
-    policies = sparse.plan(twice, both, gammas)[0]
+    twice, doubled_rewards = csr_array(vstack([rows, rows])), np.concatenate([R, R], 1)
+    policies = sparse.plan(twice, doubled_rewards, gammas)[0]
     originals = policies % R.shape[1]
     np.testing.assert_array_equal(
         policies[1:][originals[1:] == originals[:-1]], policies[:-1][originals[1:] == originals[:-1]]
@@ -206,7 +206,7 @@ def test_buffers_that_are_no_model_are_refused() -> None:
             compiled._sparse.improve(*buffers, *numbers)  # type: ignore[union-attr]
 
 
-def test_planning_that_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_sparse_planning_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse, "MAX_EVALUATIONS", 0)
     rows, R = grid(40, goal=False)
     with pytest.raises(ArithmeticError, match=r"gamma = 0\.999: policy iteration did not converge in 0 evaluations"):

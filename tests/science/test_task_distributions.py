@@ -20,7 +20,7 @@ DRAWS = 6_000
 STANDARD_ERRORS = 5.0
 
 
-def draws_of(distribution: RandomChains, mean: MeanModel, number: int = DRAWS, seed: int = 0) -> np.ndarray:
+def sample_tasks(distribution: RandomChains, mean: MeanModel, number: int = DRAWS, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return distribution.draw_tasks(rng, mean, number)
 
@@ -38,7 +38,7 @@ def assert_variance(draws: np.ndarray, expected: np.ndarray):
 
 
 @pytest.mark.parametrize("sigma", [0.002, 0.01])
-def test_gaussian_tasks_far_from_the_border_have_the_moments_of_normalised_noise(sigma: float):
+def test_gaussian_tasks_have_normalised_moments(sigma: float):
     """Noise e on p gives p + e - p sum(e), to first order, of variance sigma^2 (1 - 2 p + k p^2) on k states.
 
     Nothing is clipped here. Terms beyond the first order are of the order of sigma^2 relative to these.
@@ -46,7 +46,7 @@ def test_gaussian_tasks_far_from_the_border_have_the_moments_of_normalised_noise
     P_o = np.array([[[0.4, 0.0, 0.3, 0.3]], [[0.25, 0.25, 0.25, 0.25]], [[0.0, 0.5, 0.5, 0.0]], [[0.2, 0.3, 0.2, 0.3]]])
     mean = MeanModel(P_o, np.zeros((4, 1)), np.ones((4, 1), bool), sigma, np.inf)
     distribution = Gaussian(zeros=0)
-    draws = draws_of(distribution, mean)
+    draws = sample_tasks(distribution, mean)
     k = (P_o > 0).sum(-1, keepdims=True)
     check_models(draws, np.zeros(draws.shape[:-1]))
     assert_mean(draws, P_o)
@@ -55,13 +55,13 @@ def test_gaussian_tasks_far_from_the_border_have_the_moments_of_normalised_noise
 
 
 @pytest.mark.parametrize("below", [1e-3, 1e-12])
-def test_smallest_concentrations_give_valid_rows_with_the_right_mean(below: float):
+def test_small_concentrations_give_valid_rows(below: float):
     """Gamma variates of so small a shape underflow, all of a row at once; the rows have to be one-hot instead."""
     distribution = Dirichlet(zeros=1)
     mean = distribution.draw_mean(seed=5, run=0, S=4, A=2, sigma=0.0)
     mean = replace(mean, deviation=mean.largest_deviation * (1 - below))
     assert 0 < distribution.concentration(mean) < 3 * below
-    draws = draws_of(distribution, mean, 3_000)
+    draws = sample_tasks(distribution, mean, 3_000)
     check_models(draws, np.zeros(draws.shape[:-1]))
     assert_mean(draws, mean.P_o)
     assert_variance(draws, distribution.variance(mean))
@@ -69,7 +69,7 @@ def test_smallest_concentrations_give_valid_rows_with_the_right_mean(below: floa
 
 
 @pytest.mark.parametrize(("S", "A", "varying", "number"), [(10, 2, 0.55, 11), (5, 3, 0.5, 8), (3, 1, 0.01, 1)])
-def test_as_many_pairs_vary_as_the_fraction_says(S: int, A: int, varying: float, number: int):
+def test_the_stated_share_of_pairs_varies(S: int, A: int, varying: float, number: int):
     mean = Dirichlet(zeros=0, varying=varying).draw_mean(seed=6, run=0, S=S, A=A, sigma=1e-5)
     assert mean.varying.sum() == number
 
@@ -85,10 +85,10 @@ def test_each_run_varies_in_its_own_pairs():
     assert np.array_equal(changes[1], varying)
 
 
-def test_fixed_mean_model_is_that_of_its_seed_in_every_run_and_seed():
+def test_a_fixed_mean_ignores_the_seed():
     fixed = Dirichlet(zeros=3, mean_model="fixed", varying=0.5)
-    first, *others = [fixed.draw_mean(seed, run, 6, 2, 0.01) for seed, run in [(0, 0), (0, 1), (7, 0), (8, 123)]]
-    for other in others:
+    first, *repeats = [fixed.draw_mean(seed, run, 6, 2, 0.01) for seed, run in [(0, 0), (0, 1), (7, 0), (8, 123)]]
+    for other in repeats:
         assert np.array_equal(first.P_o, other.P_o)
         assert np.array_equal(first.R, other.R)
         assert np.array_equal(first.varying, other.varying)
@@ -101,11 +101,11 @@ UNEVEN = np.array([[[0.5, 0.5, 0, 0]], [[0.25, 0.25, 0.25, 0.25]], [[0, 0.3, 0.1
 
 
 @pytest.mark.parametrize("sigma", [0.02, 0.1, 0.25])
-def test_uniform_ball_has_the_moments_of_the_closed_form(sigma: float):
+def test_uniform_balls_have_closed_moments(sigma: float):
     """A coordinate of a uniform point in a ball of radius r in d dimensions has the variance r^2/(d + 2)."""
     distribution = UniformBall(zeros=0)
     mean = MeanModel(UNEVEN, np.zeros((4, 1)), np.ones((4, 1), bool), sigma, 0.5 / sqrt(3))
-    draws = draws_of(distribution, mean)
+    draws = sample_tasks(distribution, mean)
     check_models(draws, np.zeros(draws.shape[:-1]))
     assert_mean(draws, UNEVEN)
     assert_variance(draws, distribution.variance(mean))
@@ -124,14 +124,14 @@ class Halved(Dirichlet):
 
 @pytest.mark.parametrize("kind", [Dirichlet, Halved, Gaussian, UniformBall])
 @pytest.mark.parametrize(("sigma", "varying"), [(0.001, 1.0), (0.001, 0.5), (0.0, 1.0)])
-def test_tasks_drawn_together_are_those_drawn_one_by_one(kind: type[RandomChains], sigma: float, varying: float):
+def test_joint_tasks_equal_single_draws(kind: type[RandomChains], sigma: float, varying: float):
     distribution = kind(zeros=2, varying=varying)
     means = [distribution.draw_mean(3, run, 6, 2, sigma) for run in range(4)]
-    together, alone = ([generator(3, run, Stream.TASKS) for run in range(4)] for _ in range(2))
-    drawn = distribution.draw(together, means, 5).P
-    one_by_one = np.concatenate([distribution.draw(alone, means, 1).P for _ in range(5)])
-    assert drawn.tobytes() == one_by_one.tobytes()
-    assert [rng.random() for rng in together] == [rng.random() for rng in alone]
+    joint, single = ([generator(3, run, Stream.TASKS) for run in range(4)] for _ in range(2))
+    draws = distribution.draw(joint, means, 5).P
+    one_by_one = np.concatenate([distribution.draw(single, means, 1).P for _ in range(5)])
+    assert draws.tobytes() == one_by_one.tobytes()
+    assert [rng.random() for rng in joint] == [rng.random() for rng in single]
 
 
 class SharedMean(Dirichlet):
@@ -169,16 +169,16 @@ def test_runs_together_are_those_of_own_methods(kind: type[RandomChains], settin
     distribution, arguments = kind(zeros=2, **settings), (6, 2, 0.01)
     means = distribution.draw_means(3, range(4), *arguments)
     for run, mean in enumerate(means):
-        alone = distribution.draw_mean(3, run, *arguments)
-        assert (mean.P_o.tobytes(), mean.R.tobytes()) == (alone.P_o.tobytes(), alone.R.tobytes())
+        single = distribution.draw_mean(3, run, *arguments)
+        assert (mean.P_o.tobytes(), mean.R.tobytes()) == (single.P_o.tobytes(), single.R.tobytes())
         if "reward" in settings:
             assert np.ptp(mean.R, axis=1).max() == 0.0
-    together, alone = ([generator(3, run, Stream.TASKS) for run in range(4)] for _ in range(2))
-    runs = [distribution.draw_tasks(rng, mean, 5) for rng, mean in zip(alone, means, strict=True)]
-    assert distribution.draw(together, means, 5).P.tobytes() == np.stack(runs, 1).tobytes()
+    joint, single = ([generator(3, run, Stream.TASKS) for run in range(4)] for _ in range(2))
+    runs = [distribution.draw_tasks(rng, mean, 5) for rng, mean in zip(single, means, strict=True)]
+    assert distribution.draw(joint, means, 5).P.tobytes() == np.stack(runs, 1).tobytes()
 
 
-def test_all_runs_of_a_shared_mean_have_that_of_run_0():
+def test_a_shared_mean_is_of_run_0():
     first, second = SharedMean(zeros=2).draw_means(3, range(2), 6, 2, 0.01)
     assert np.array_equal(first.P_o, second.P_o)
     assert np.array_equal(first.P_o, Dirichlet(zeros=2).draw_mean(3, 0, 6, 2, 0.01).P_o)
@@ -193,10 +193,10 @@ def test_dirichlet_tasks_of_small_concentrations(concentration: float):
     check_models(draws, np.zeros(draws.shape[:-1]))
     assert_mean(draws, mean.P_o)
     assert_variance(draws, distribution.variance(mean))
-    first, others = (
+    first, remaining = (
         distribution.draw_tasks(rng, mean, n) for rng in [np.random.default_rng(0)] for n in (2, DRAWS - 2)
     )
-    assert np.array_equal(np.concatenate([first, others]), draws)
+    assert np.array_equal(np.concatenate([first, remaining]), draws)
 
 
 # Concentrations that are given, and smoothing
@@ -236,12 +236,12 @@ def test_sigma_must_be_below_the_largest_one(kind: type[RandomChains]):
 
 @pytest.mark.parametrize("kind", [Dirichlet, Gaussian, UniformBall])
 @pytest.mark.parametrize(("measure", "limit"), [("variance", MIN_DEVIATION**2), ("std", MIN_DEVIATION)])
-def test_the_smallest_sigma_is_drawn_and_a_smaller_one_refused(kind: type[RandomChains], measure: Any, limit: float):
+def test_the_smallest_sigma_can_be_drawn(kind: type[RandomChains], measure: Any, limit: float):
     distribution = kind(measure=measure, zeros=5)
     mean = distribution.draw_mean(0, 0, 10, 2, 1.01 * limit)
     rng = np.random.default_rng(0)
-    drawn = distribution.draw_tasks(rng, mean, 300)
-    assert 0.8 < drawn.std(0).max() / mean.deviation < 1.3
+    draws = distribution.draw_tasks(rng, mean, 300)
+    assert 0.8 < draws.std(0).max() / mean.deviation < 1.3
     with pytest.raises(ValueError, match="sigma must be 0 or at least"):
         distribution.draw_mean(0, 0, 10, 2, 0.99 * limit)
     assert distribution.draw_mean(0, 0, 10, 2, 0.0).deviation == 0.0

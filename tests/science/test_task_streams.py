@@ -51,7 +51,7 @@ def test_models_take_turns_or_come_at_random():
     assert len(random) == 3
 
 
-def test_a_step_of_the_drift_has_the_deviation_that_its_speed_says():
+def test_steps_of_the_drift_have_its_speed():
     actual = means(Drift(speed=0.1), 300)
     P = np.stack([mean.P_o for mean in actual])
     inside = (P[:-1] > 0.05) & (P[:-1] < 0.95)  # where nothing is reflected
@@ -61,7 +61,7 @@ def test_a_step_of_the_drift_has_the_deviation_that_its_speed_says():
 
 
 @pytest.mark.parametrize("distribution", [Dirichlet(zeros=2), UniformBall(zeros=2, measure="std")])
-def test_the_fastest_drift_stays_among_the_models_with_room_for_sigma(distribution):
+def test_the_fastest_drift_leaves_room(distribution):
     mean = distribution.draw_mean(0, 0, 6, 2, 0.01)
     for moved in islice(Drift(speed=10.0).means(np.random.default_rng(0), mean, distribution), 300):
         assert moved.has_room
@@ -71,18 +71,18 @@ def test_the_fastest_drift_stays_among_the_models_with_room_for_sigma(distributi
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_a_learner_that_is_told_the_mean_model_is_told_the_present_one(stream):
-    told = replace(
+def test_told_learners_get_the_present_mean(stream):
+    problem = replace(
         small_problem(sigma=0.0), stream=replace(stream, speed=0.0) if isinstance(stream, Drift) else stream, T=9
     )
-    (table,) = tables(told, [TOLD], range(2))
+    (table,) = tables(problem, [TOLD], range(2))
     assert (table["model_error"] == 0).all()
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_tables_do_not_depend_on_how_many_tasks_are_drawn_together(stream, monkeypatch):
-    of_problem = replace(small_problem(), stream=stream, T=9, reward_model="shrunk", reward_noise=0.2)
-    (together,) = tables(of_problem, [SMALL_METHOD], range(2))
+def test_tables_do_not_depend_on_stacks(stream, monkeypatch):
+    problem = replace(small_problem(), stream=stream, T=9, reward_model="shrunk", reward_noise=0.2)
+    (joint,) = tables(problem, [SMALL_METHOD], range(2))
     monkeypatch.setattr(drawn_tasks, "STACK_BYTES", 1)
-    (one_by_one,) = tables(of_problem, [SMALL_METHOD], range(2))
-    assert together.equals(one_by_one)
+    (one_by_one,) = tables(problem, [SMALL_METHOD], range(2))
+    assert joint.equals(one_by_one)

@@ -55,6 +55,6 @@ def test_mean_losses_are_those_of_the_library(script: Page, change: dict[str, fl
         keys = {key: value for key, value in settings.items() if key != "gamma"} | fixed
         composed = experiment(PUBLISHED, [f"{key}={value}" for key, value in keys.items()])
         (table,) = tables(composed.problem, [composed.method], range(RUNS))
-        of_library = table.groupby("run")["planning_loss"].mean().to_numpy()
-        error = np.hypot(losses.std(ddof=1), of_library.std(ddof=1)) / np.sqrt(RUNS)
-        assert abs(losses.mean() - of_library.mean()) < 4.0 * error, learner
+        expected = table.groupby("run")["planning_loss"].mean().to_numpy()
+        error = np.hypot(losses.std(ddof=1), expected.std(ddof=1)) / np.sqrt(RUNS)
+        assert abs(losses.mean() - expected.mean()) < 4.0 * error, learner

@@ -19,7 +19,7 @@ p, pre { margin: 0 0 16px; } pre { padding: 16px; font-size: 85%; line-height: 1
 FIRST_SCREEN = 600
 
 
-def test_picture_answer_and_command_are_on_the_first_screen(browser: Browser, tmp_path: Path) -> None:
+def test_the_first_screen_has_picture_and_command(browser: Browser, tmp_path: Path) -> None:
     content = MarkdownIt("commonmark").enable("table").render((ROOT / "README.md").read_text())
     path = tmp_path / "readme.html"
     path.write_text(f'<meta charset="utf-8"><base href="{ROOT.as_uri()}/"><style>{STYLE}</style>{content}')

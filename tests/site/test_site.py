@@ -46,8 +46,8 @@ WIDTHS = (390, 1280)
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built as it is published: what is only a warning otherwise is an error."""
     folder = tmp_path_factory.mktemp("built") / "site"
-    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    program = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -58,28 +58,30 @@ def texts(site: Path) -> dict[Path, str]:
     return {path: path.read_text() for path in site.rglob("*.html")}
 
 
-def text_of(html: str) -> str:
+def plain_text(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", "", html).split())
 
 
-def test_every_link_leads_to_a_file_and_a_heading(site: Path, texts: dict[Path, str]) -> None:
-    places = {path: set(re.findall(r'\bid="([^"]*)"', text)) for path, text in texts.items()}
+def test_every_link_leads_to_a_heading(site: Path, texts: dict[Path, str]) -> None:
+    anchors = {path: set(re.findall(r'\bid="([^"]*)"', text)) for path, text in texts.items()}
     dead = []
     for path, text in texts.items():
         if path.name == "404.html":  # which only a server shows, from its own root
             continue
         for target in set(re.findall(r'\b(?:href|src)="([^"]*)"', text)):
-            parts = urlparse(target)
-            if parts.scheme or not (parts.path or parts.fragment):
+            address = urlparse(target)
+            if address.scheme or not (address.path or address.fragment):
                 continue
-            to = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            to = (path.parent / unquote(address.path)).resolve() if address.path else path
             to = to / "index.html" if to.is_dir() else to
-            if not to.is_file() or (parts.fragment and to in places and unquote(parts.fragment) not in places[to]):
+            if not to.is_file() or (
+                address.fragment and to in anchors and unquote(address.fragment) not in anchors[to]
+            ):
                 dead.append(f"{path.relative_to(site)}: {target}")
     assert dead == []
 
 
-def test_nothing_in_it_names_this_machine_or_a_date_of_its_making(site: Path) -> None:
+def test_the_site_names_no_machine_or_date(site: Path) -> None:
     for path in site.rglob("*"):
         if path.suffix in (".html", ".js", ".json", ".xml"):
             assert str(ROOT) not in path.read_text(), path
@@ -90,8 +92,8 @@ def test_it_is_small_enough_for_a_wheel(site: Path, tmp_path: Path) -> None:
     assert Path(shutil.make_archive(str(tmp_path / "site"), "zip", site)).stat().st_size < 3_100_000
 
 
-def test_every_command_is_on_its_page_with_all_of_its_options(texts: dict[Path, str], site: Path) -> None:
-    text = text_of(texts[site / "reference" / "commands.html"])
+def test_every_command_has_a_page_of_options(texts: dict[Path, str], site: Path) -> None:
+    text = plain_text(texts[site / "reference" / "commands.html"])
     for name in main.COMMANDS:
         assert f"pomrl {name}" in text
     assert "--against KEY=VALUE" in text
@@ -110,27 +112,27 @@ def test_every_public_name_is_in_the_reference(texts: dict[Path, str], site: Pat
 
 def _is_ours(face: object, name: str) -> bool:
     """Return whether a name is one that the face offers, and not one of Python or of a library."""
-    of = getattr(face, name)
-    return not name.startswith("_") and getattr(of, "__module__", "").startswith("pomrl.")
+    value = getattr(face, name)
+    return not name.startswith("_") and getattr(value, "__module__", "").startswith("pomrl.")
 
 
 def test_every_figure_is_in_the_gallery(texts: dict[Path, str], site: Path) -> None:
-    text = text_of(texts[site / "gallery.html"])
+    text = plain_text(texts[site / "gallery.html"])
     for shipped in shipped_studies():
         for figure in figures_of(shipped):
             assert f"pomrl reproduce {shipped.name} figures --only {figure.name}" in text
 
 
-def test_a_link_to_a_table_leads_to_its_page(texts: dict[Path, str], site: Path) -> None:
-    of_study = site / "studies" / "pomrl2023"
-    assert 'href="claims.html"' in texts[of_study / "results.html"]
-    assert 'href="ledger.html"' in texts[of_study / "notebook.html"]
-    assert "<h1" in (text := texts[of_study / "claims.html"])
-    assert "All comparisons" in text_of(text)
+def test_links_to_tables_lead_to_pages(texts: dict[Path, str], site: Path) -> None:
+    study_folder = site / "studies" / "pomrl2023"
+    assert 'href="claims.html"' in texts[study_folder / "results.html"]
+    assert 'href="ledger.html"' in texts[study_folder / "notebook.html"]
+    assert "<h1" in (text := texts[study_folder / "claims.html"])
+    assert "All comparisons" in plain_text(text)
     rows = len((PAPER.folder / "pages" / "notebook_effects.csv").read_text().splitlines())
-    assert texts[of_study / "notebook_effects.html"].count("<tr>") == rows
+    assert texts[study_folder / "notebook_effects.html"].count("<tr>") == rows
     assert {difference.name for difference in differences()} <= set(
-        re.findall(r"<td>(\w+)(?: \([^)]*\))?</td>", texts[of_study / "ledger.html"])
+        re.findall(r"<td>(\w+)(?: \([^)]*\))?</td>", texts[study_folder / "ledger.html"])
     )
 
 
@@ -140,7 +142,7 @@ def test_formulas_are_formulas(texts: dict[Path, str], site: Path) -> None:
     assert "$" not in re.sub(r"<code.*?</code>|<script.*?</script>", "", text, flags=re.DOTALL)
 
 
-def test_numbers_of_the_paper_lead_to_its_page_and_back(texts: dict[Path, str], site: Path) -> None:
+def test_paper_numbers_link_in_both_directions(texts: dict[Path, str], site: Path) -> None:
     assert '(<a href="../paper-to-code.html#eq-4">Eq. 4</a>)' in texts[site / "reference" / "components.html"]
     assert '(<a href="../paper-to-code.html#theorem-3">Theorem 3</a>)' in texts[site / "reference" / "bounds.html"]
     rows = texts[site / "paper-to-code.html"].split("<tr>")
@@ -148,20 +150,20 @@ def test_numbers_of_the_paper_lead_to_its_page_and_back(texts: dict[Path, str], 
     link = re.search(r'href="(code/pomrl/science/algorithm.html)#(L\d+)"', row)
     assert link
     line = next(line for line in texts[site / link[1]].splitlines() if f'id="{link[2]}"' in line)
-    assert "solution of Eq. 4" in text_of(line)
+    assert "solution of Eq. 4" in plain_text(line)
     assert '<a href="../../../paper-to-code.html#eq-4">Eq. 4</a>' in line
     other = texts[site / "studies" / "jiang2015" / "notes.html"]
     assert "Theorem 2" in other
     assert "paper-to-code.html#theorem" not in other
 
 
-def test_the_words_of_the_project_are_the_glossary(texts: dict[Path, str], site: Path) -> None:
-    words = re.findall(r"<td>([\w, ]+)</td>", texts[site / "reference" / "glossary.html"])
-    assert {"study", "sweep", "claim", "signature"} <= set(words)
+def test_the_glossary_has_the_projects_words(texts: dict[Path, str], site: Path) -> None:
+    terms = re.findall(r"<td>([\w, ]+)</td>", texts[site / "reference" / "glossary.html"])
+    assert {"study", "sweep", "claim", "signature"} <= set(terms)
     assert "Packages" not in generated.glossary()
 
 
-def test_a_public_name_without_docstring_ends_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undocumented_public_names_end_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in {"__init__": "", "bounds": '"""Bounds."""\nfrom pomrl.of import said as said, unsaid as unsaid\n',
                        "of": 'said = 1\n"""Is said."""\nunsaid = 2\n'}.items():  # fmt: skip
         (tmp_path / "pomrl").mkdir(exist_ok=True)
@@ -199,7 +201,7 @@ class TestInTheBrowser:
         page.emulate_media(color_scheme="dark")
         page.wait_for_function(f"{background} < 60")
 
-    def test_search_finds_words_in_the_copy_on_disk(self, page: Page, site: Path) -> None:
+    def test_search_works_in_the_local_copy(self, page: Page, site: Path) -> None:
         page.goto((site / "index.html").as_uri())
         page.keyboard.press("/")
         page.keyboard.type("empirical_bayes")
@@ -214,7 +216,7 @@ class TestInTheBrowser:
         assert faults_of_axe(page, *WIDTHS) == []
 
 
-def test_pomrl_docs_opens_the_site_and_says_where_it_is(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pomrl_docs_opens_the_site(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", opened.append)
     monkeypatch.setattr("pomrl_report.docs.beside_the_package", lambda name: site.parent / name)

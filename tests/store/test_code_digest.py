@@ -16,7 +16,7 @@ from pomrl.store.code_digest import code_digest, engine_sources, module_digest, 
 OURS = "pomrl.science.estimators.pomrl.RegularisedLeastSquares"
 
 
-def test_it_covers_every_module_that_an_experiment_runs_through() -> None:
+def test_the_digest_covers_every_imported_module() -> None:
     imported = """import sys, pomrl.science.experiment
 print(*(m.__file__ for name, m in sys.modules.items() if name.startswith("pomrl.") and m.__file__.endswith(".py")))"""
     loaded = subprocess.run([sys.executable, "-c", imported], capture_output=True, text=True, check=True).stdout
@@ -53,14 +53,14 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ("api.py", "more = 1\n", False),
     ],
 )
-def test_an_edit_of_the_science_changes_every_digest(engine: Path, file: str, change: str, counts: bool) -> None:
+def test_edits_of_the_science_change_every_digest(engine: Path, file: str, change: str, counts: bool) -> None:
     before = code_digest([OURS])
     (engine / file).write_text((engine / file).read_text() + change)
     clear()
     assert (code_digest([OURS]) != before) is counts
 
 
-def test_the_components_of_a_study_count_with_what_they_import_and_not_its_figures(
+def test_study_components_count_with_their_imports(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(digests, "INSTALLED", {"src", *digests.INSTALLED})  # as a wheel is
@@ -71,11 +71,11 @@ def test_the_components_of_a_study_count_with_what_they_import_and_not_its_figur
     assert own_modules(["pomrl.science.estimators.pomrl"]) == {}
 
 
-def test_it_is_blind_to_comments_and_docstrings_but_not_to_code() -> None:
-    one = 'def f(x):\n    """Text."""\n    return x + 1  # comment\n'
+def test_comments_and_docstrings_do_not_count() -> None:
+    documented = 'def f(x):\n    """Text."""\n    return x + 1  # comment\n'
     same = "def f(x):\n    # another\n\n    return (x + 1)\n"
-    assert normalise(ast.parse(one)) == normalise(ast.parse(same))
-    assert normalise(ast.parse(one)) != normalise(ast.parse(one.replace("1", "2")))
+    assert normalise(ast.parse(documented)) == normalise(ast.parse(same))
+    assert normalise(ast.parse(documented)) != normalise(ast.parse(documented.replace("1", "2")))
 
 
 def test_it_is_the_same_on_every_python() -> None:
@@ -118,12 +118,12 @@ def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     clear()
 
 
-def test_what_a_component_imports_from_beside_itself_counts(theirs: Path) -> None:
+def test_modules_beside_a_component_count(theirs: Path) -> None:
     own = {path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for path in FILES} - {"not_imported"}
     assert own_modules(["component_of_theirs"]).keys() == own
 
 
-def test_of_an_installed_component_its_own_package_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_an_installed_package_itself_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("installed_parts/part.py", "installed_parts/other.py", "library/__init__.py"):
         (file := tmp_path / "site-packages" / name).parent.mkdir(parents=True, exist_ok=True)
         file.write_text("import library\nfrom . import other\nimport numpy, json\n")
@@ -133,7 +133,7 @@ def test_of_an_installed_component_its_own_package_counts(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize("name", ["component_of_theirs", "package_of_theirs/__init__", "package_of_theirs/deep/er"])
-def test_an_edit_of_any_of_it_changes_the_digest(theirs: Path, name: str) -> None:
+def test_every_edit_changes_the_digest(theirs: Path, name: str) -> None:
     before = code_digest(["component_of_theirs.C"])
     clear()
     assert code_digest(["component_of_theirs.C"]) == before
@@ -144,7 +144,7 @@ def test_an_edit_of_any_of_it_changes_the_digest(theirs: Path, name: str) -> Non
     assert code_digest(["component_of_theirs.C"]) != before
 
 
-def test_the_class_may_stand_in_another_one_and_one_that_is_not_found_is_named(theirs: Path) -> None:
+def test_nested_classes_have_a_digest(theirs: Path) -> None:
     assert code_digest(["component_of_theirs.C.Inner"]) == code_digest(["component_of_theirs.C"])
     with pytest.raises(ModuleNotFoundError, match=r"nowhere\.at\.all\.C"):
         code_digest(["nowhere.at.all.C"])

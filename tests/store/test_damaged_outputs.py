@@ -24,12 +24,12 @@ from tests.support.computed import (
     Command,
     call,
     claims,
+    command_line,
     figures,
     outputs_of_every_kind,
     page,
     page_without_provenance,
     report,
-    words_of,
 )
 from tests.support.damage import FAULTS, copied, damage, damage_one, kill
 
@@ -72,7 +72,7 @@ def damaged(sound: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyP
     ],
 )
 @pytest.mark.parametrize("kind", ["flip", "fifo", "delete"])
-def test_each_derived_file_is_verified_and_named_with_its_command(
+def test_derived_files_are_verified_with_their_command(
     sound: tuple[Path, str], damaged: Path, name: str, command: str, kind: str
 ) -> None:
     path = damaged / STUDY / name
@@ -84,9 +84,7 @@ def test_each_derived_file_is_verified_and_named_with_its_command(
     assert line.endswith(f"; run pomrl {command.format(study=sound[1])} again")
 
 
-def test_a_drawing_that_was_interrupted_is_no_figure_and_one_that_was_renewed_halfway_is_refused(
-    sound: tuple[Path, str], damaged: Path
-) -> None:
+def test_interrupted_drawings_are_no_figures(sound: tuple[Path, str], damaged: Path) -> None:
     whole, study = sound
     sidecar = damaged / STUDY / "figures/figure_f1_dirichlet_task_dist.json"
     sidecar.with_suffix(".csv").write_text("panel,series\n")
@@ -104,7 +102,7 @@ def test_a_drawing_that_was_interrupted_is_no_figure_and_one_that_was_renewed_ha
     assert page(damaged) == page(whole)
 
 
-def test_settings_of_a_stranger_cannot_become_part_of_the_page(sound: tuple[Path, str], damaged: Path) -> None:
+def test_hostile_settings_stay_out_of_the_page(sound: tuple[Path, str], damaged: Path) -> None:
     """The report shows no markup from the settings in a sidecar, even if the digests of the sidecar are right."""
     path = damaged / STUDY / f"figures/{DRAWN[0]}.json"
     sidecar = Sidecar.read(path)
@@ -118,7 +116,7 @@ def test_settings_of_a_stranger_cannot_become_part_of_the_page(sound: tuple[Path
     assert hostile not in page(damaged)
 
 
-def said(command: Command, *arguments: str) -> tuple[int, str]:
+def checked_call(command: Command, *arguments: str) -> tuple[int, str]:
     """Call a command; return its status and what it said, which is a line or two if it is refused."""
     status, out, err = call(command, *arguments)
     assert not status or (out + err).strip()
@@ -140,27 +138,30 @@ WHAT_TO_DO = "pomrl (run|runs|reproduce) |the command that made it|no ordinary f
 
 
 @pytest.mark.parametrize("seed", range(4 * FAULTS))
-def test_nothing_that_is_damaged_is_used_without_a_word(sound: tuple[Path, str], damaged: Path, seed: int) -> None:
+def test_damage_is_never_used_silently(sound: tuple[Path, str], damaged: Path, seed: int) -> None:
     """What reads is right or refused; after each fourth damage everything is made again, and is as it was."""
     whole, study = sound
     expected, table_of_claims = tables(), f"{STUDY}/claims.csv"
     done = damage_one(damaged, random.Random(seed))
     assert tables().items() <= expected.items()
-    actual = said(runs, "--verify")[1]
-    said(runs)
-    status, line = said(report, study)
+    actual = checked_call(runs, "--verify")[1]
+    checked_call(runs)
+    status, line = checked_call(report, study)
     assert not status or (line.count("\n") <= 2 and re.search(WHAT_TO_DO, line))  # a page without it has its path
     same = page_without_provenance(damaged) == page_without_provenance(whole)
     assert status or same or ".json: missing" in actual or "no longer stored" in page(damaged), done
-    status, _ = said(claims, study)
+    status, _ = checked_call(claims, study)
     assert status or (damaged / table_of_claims).read_bytes() == (whole / table_of_claims).read_bytes()
     if seed % 4 == 0:
-        drawn = {path.stem for path in (done.path, done.other) if path.parent.name == "figures"}
-        made = [said(run, f"experiment={SWEEP}", "runs=2")[0], *(said(figures, study, name)[0] for name in drawn)]
-        made += [said(command, study)[0] for command in (claims, documents, report)]
+        stems = {path.stem for path in (done.path, done.other) if path.parent.name == "figures"}
+        statuses = [
+            checked_call(run, f"experiment={SWEEP}", "runs=2")[0],
+            *(checked_call(figures, study, name)[0] for name in stems),
+        ]
+        statuses += [checked_call(command, study)[0] for command in (claims, documents, report)]
         assert tables() == expected
         if done.kind != "directory":  # which is not removed
-            assert (*made, said(runs, "--verify")[0]) == (0,) * (len(made) + 1)
+            assert (*statuses, checked_call(runs, "--verify")[0]) == (0,) * (len(statuses) + 1)
             assert page_without_provenance(damaged) == page_without_provenance(whole)
 
 
@@ -168,15 +169,15 @@ COMPARED = (".parquet", ".csv", ".pdf", ".png", ".md")
 """The ends of the names of files whose bytes do not depend on when they are made."""
 
 
-def files(outputs: Path, made: tuple[str, ...] = ("",)) -> dict[str, bytes]:
+def files(outputs: Path, prefixes: tuple[str, ...] = ("",)) -> dict[str, bytes]:
     """The content of such files in outputs whose paths begin so."""
     paths = [path for path in sorted(outputs.rglob("*")) if path.suffix in COMPARED and path.is_file()]
     actual = {str(path.relative_to(outputs)): path.read_bytes() for path in paths}
-    return {path: content for path, content in actual.items() if path.startswith(made)}
+    return {path: content for path, content in actual.items() if path.startswith(prefixes)}
 
 
 @pytest.mark.parametrize("seed", range(FAULTS))
-def test_a_command_that_is_killed_is_finished_by_calling_it_again(
+def test_killed_commands_can_be_repeated(
     sound: tuple[Path, str], damaged: Path, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ends with the files that it would have had, and leaves no process and no other file."""
@@ -186,23 +187,23 @@ def test_a_command_that_is_killed_is_finished_by_calling_it_again(
     whole, study = sound
     archive = str(tmp_path / "archive.zip")
     assert call(export, archive)[0] == 0
-    kept, stored = f"{STUDY}/figures", ("runs", "simulations")
-    removed, made, (command, *words) = (
-        ("studies", (*stored, kept), (figures, study, *DRAWN)),
+    figures_folder, stored = f"{STUDY}/figures", ("runs", "simulations")
+    removed, prefixes, (command, *arguments) = (
+        ("studies", (*stored, figures_folder), (figures, study, *DRAWN)),
         ("studies", (*stored, f"{STUDY}/claims"), (claims, study)),
         ("", ("runs",), (import_, archive)),
         ("", (*stored, STUDY), (reproduce, study, "--runs", "2")),
     )[seed % 4]
     shutil.rmtree(damaged / removed)
     process = subprocess.Popen(
-        [sys.executable, "-m", "pomrl", *words_of(command, words)],
+        [sys.executable, "-m", "pomrl", *command_line(command, arguments)],
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True},
         **{"cwd": ROOT, "env": environment(POMRL_OUTPUTS=str(damaged))},
     )
     time.sleep(1 + random.Random(seed).random() * (10 if command is reproduce else 3))
     kill(process)
-    assert call(command, *words)[0] == 0
+    assert call(command, *arguments)[0] == 0
     assert call(runs, "--prune", "--yes")[0] == call(runs, "--verify")[0] == 0
     (damaged / "index.csv").unlink(missing_ok=True)  # of every list of runs
     assert not [*damaged.rglob(".*.tmp"), *damaged.glob(".import-*")]
-    assert files(damaged) == files(whole, made)
+    assert files(damaged) == files(whole, prefixes)

@@ -36,19 +36,19 @@ def command() -> tuple[int, list[str]]:
     ("function", "failing"),
     [("fsync", 1), ("fsync", 3), ("mkdir", 1)],
 )
-def test_a_full_disk_names_a_path_and_the_same_command_goes_on(
+def test_a_full_disk_names_its_path(
     function: str, failing: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full at the n-th call of a function of the system that writes into the folder of outputs."""
     original, calls = getattr(os, function), []
 
-    def full(target: int | str | Path, *further: object) -> object:
-        of_outputs = target > 2 if isinstance(target, int) else "outputs" in str(target)
-        calls.extend([target] * of_outputs)
-        if len(calls) == failing and of_outputs:
+    def full(target: int | str | Path, *arguments: object) -> object:
+        is_output = target > 2 if isinstance(target, int) else "outputs" in str(target)
+        calls.extend([target] * is_output)
+        if len(calls) == failing and is_output:
             path = {"filename": str(target)} if isinstance(target, Path | str) else {}
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *path.values())
-        return original(target, *further)
+        return original(target, *arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, function, full)
@@ -62,7 +62,7 @@ def test_a_full_disk_names_a_path_and_the_same_command_goes_on(
     assert (stored.complete(), stored.faults()) == (60, [])
 
 
-def test_outputs_that_are_a_file_are_one_line(tmp_path: Path) -> None:
+def test_a_file_as_outputs_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "outputs").write_text("mine")
     status, output = command()
     assert (status, len(output)) == (1, 1)
@@ -71,13 +71,13 @@ def test_outputs_that_are_a_file_are_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [errno.EROFS, errno.EACCES])
-def test_outputs_that_cannot_be_written_are_one_line(error: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_outputs_are_one_line(error: int, monkeypatch: pytest.MonkeyPatch) -> None:
     original = os.mkdir
 
-    def refused(path: Path, *further: int) -> None:
+    def refused(path: Path, *arguments: int) -> None:
         if "outputs" in str(path):
             raise OSError(error, os.strerror(error), str(path))
-        original(path, *further)
+        original(path, *arguments)
 
     monkeypatch.setattr(os, "mkdir", refused)
     status, output = command()
@@ -86,10 +86,10 @@ def test_outputs_that_cannot_be_written_are_one_line(error: int, monkeypatch: py
     assert "POMRL_OUTPUTS" in output[0]
 
 
-def test_a_block_that_the_system_cannot_read_takes_no_other_experiment_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_block_hides_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     assert call(run, "-m", "sigma=0.01,0.02", *SMALL)[0] == 0
-    kept, other = store.all_experiments()
-    (path,) = kept.folder.glob("*.parquet")
+    record, other = store.all_experiments()
+    (path,) = record.folder.glob("*.parquet")
     original = files.content
 
     def refused(file: Path) -> bytes:
@@ -108,32 +108,32 @@ def test_a_block_that_the_system_cannot_read_takes_no_other_experiment_away(monk
     assert other.faults() == []
 
 
-def test_a_folder_that_cannot_be_read_takes_no_other_experiment_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_folder_hides_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     assert call(run, "-m", "sigma=0.01,0.02", *SMALL)[0] == 0
-    kept, other = store.all_experiments()
+    record, other = store.all_experiments()
     original = os.listdir
 
     def refused(folder: Path) -> list[str]:
-        if folder == kept.folder:
+        if folder == record.folder:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
         return original(folder)
 
     monkeypatch.setattr(os, "listdir", refused)
-    line = f"{kept.folder}: Permission denied\n"
+    line = f"{record.folder}: Permission denied\n"
     assert call(runs, "--verify")[:2] == (1, line)
     status, out, err = call(table, "--format", "csv")
     assert (status, err.count(line), out.count("\n")) == (1, 1, 2)
     status, out, err = call(runs)
-    assert (status, err, kept.signature in out, other.signature in out) == (1, line, False, True)
+    assert (status, err, record.signature in out, other.signature in out) == (1, line, False, True)
 
 
-def test_an_experiment_that_cannot_be_removed_stays_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = stored(range(4))
-    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != kept.folder)
+def test_irremovable_experiments_stay_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = stored(range(4))
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != record.folder)
     status, _, err = call(runs, "sigma=0.01", "--remove", "--yes")
-    assert (status, err.count("\n"), f"{kept.folder}: Permission denied" in err) == (1, 1, True)
-    assert [path.name for path in store.root().iterdir()] == [kept.signature]
-    assert kept.faults() == []
+    assert (status, err.count("\n"), f"{record.folder}: Permission denied" in err) == (1, 1, True)
+    assert [path.name for path in store.root().iterdir()] == [record.signature]
+    assert record.faults() == []
 
 
 @pytest.fixture
@@ -145,50 +145,50 @@ def other_disk(tmp_path: Path) -> Iterator[Path]:
 
 def link_experiment(other_disk: Path) -> StoredExperiment:
     """Move a stored experiment to another disk, and leave a link to it."""
-    kept = stored(range(4))
-    for path in kept.paths():
+    record = stored(range(4))
+    for path in record.paths():
         (other_disk / path.name).write_bytes(path.read_bytes())
-    store.remove(kept)
-    kept.folder.symlink_to(other_disk)
-    return kept
+    store.remove(record)
+    record.folder.symlink_to(other_disk)
+    return record
 
 
-def test_an_archive_is_imported_into_a_link_to_another_disk(tmp_path: Path, other_disk: Path) -> None:
-    kept = stored(range(4))
-    archives.export(tmp_path / "sent.zip", [kept])
-    store.remove(kept)
+def test_imports_may_follow_links_between_disks(tmp_path: Path, other_disk: Path) -> None:
+    record = stored(range(4))
+    archives.export(tmp_path / "sent.zip", [record])
+    store.remove(record)
     store.root().rmdir()
     store.root().symlink_to(other_disk)
     archives.import_(tmp_path / "sent.zip")
-    assert kept.table().equals(sample_table(range(4)))
-    assert [path.name for path in other_disk.iterdir()] == [kept.signature]
+    assert record.table().equals(sample_table(range(4)))
+    assert [path.name for path in other_disk.iterdir()] == [record.signature]
 
 
-def test_an_archive_extends_a_linked_experiment_in_its_place(tmp_path: Path, other_disk: Path) -> None:
-    kept = stored(range(6))
-    archives.export(tmp_path / "sent.zip", [kept])
-    store.remove(kept)
+def test_archives_extend_linked_experiments(tmp_path: Path, other_disk: Path) -> None:
+    record = stored(range(6))
+    archives.export(tmp_path / "sent.zip", [record])
+    store.remove(record)
     link_experiment(other_disk)
     archives.import_(tmp_path / "sent.zip")
-    assert StoredExperiment(kept.folder).table().equals(sample_table(range(6)))
-    assert (kept.folder.is_symlink(), len([*other_disk.glob("*.parquet")])) == (True, 1)
+    assert StoredExperiment(record.folder).table().equals(sample_table(range(6)))
+    assert (record.folder.is_symlink(), len([*other_disk.glob("*.parquet")])) == (True, 1)
 
 
-def test_removal_of_a_linked_experiment_removes_only_the_link(other_disk: Path) -> None:
-    kept = link_experiment(other_disk)
+def test_removing_a_link_keeps_its_files(other_disk: Path) -> None:
+    record = link_experiment(other_disk)
     status, _, err = call(runs, "sigma=0.01", "--remove", "--yes")
-    assert (status, err) == (0, f"{kept.folder}: only this link is removed; its files stay in {other_disk}\n")
+    assert (status, err) == (0, f"{record.folder}: only this link is removed; its files stay in {other_disk}\n")
     assert [*store.root().iterdir()] == []
     assert len([*other_disk.iterdir()]) == 2
 
 
-def test_a_link_without_its_folder_is_named_and_hides_no_other_experiment(other_disk: Path) -> None:
-    kept = link_experiment(other_disk)
+def test_a_dangling_link_hides_no_others(other_disk: Path) -> None:
+    record = link_experiment(other_disk)
     for path in other_disk.iterdir():
         path.unlink()
     other_disk.rmdir()
     assert call(run, *SMALL)[0] == 0
-    fault = f"{kept.folder} is a link to {other_disk}, which does not exist; mount its disk, or remove the link\n"
+    fault = f"{record.folder} is a link to {other_disk}, which does not exist; mount its disk, or remove the link\n"
     status, out, err = call(runs)
     assert (status, err, out.count("\n")) == (1, fault, 2)
     assert call(runs, "--verify")[:2] == (1, fault)
@@ -198,16 +198,16 @@ def test_a_link_without_its_folder_is_named_and_hides_no_other_experiment(other_
 
 
 @pytest.mark.parametrize("name", ["outputs", "outputs/runs"])
-@pytest.mark.parametrize("words", [(run, *SMALL), (runs,), (runs, "--verify"), (table,)])
-def test_a_store_in_a_link_to_nothing_is_named(name: str, words: tuple[Any, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize("call_arguments", [(run, *SMALL), (runs,), (runs, "--verify"), (table,)])
+def test_a_dangling_store_is_named(name: str, call_arguments: tuple[Any, ...], tmp_path: Path) -> None:
     link = tmp_path / name
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(tmp_path / "nowhere")
     fault = f"{link} is a link to {tmp_path / 'nowhere'}, which does not exist; mount its disk, or remove the link\n"
-    assert call(*words) == (1, "", fault)
+    assert call(*call_arguments) == (1, "", fault)
 
 
-def test_remains_of_a_killed_import_are_pruned_unless_in_use(other_disk: Path) -> None:
+def test_remains_of_imports_are_pruned_unless_used(other_disk: Path) -> None:
     store.root().parent.mkdir()
     store.root().symlink_to(other_disk)
     stored(range(4))

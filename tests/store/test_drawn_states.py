@@ -45,15 +45,18 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("sound")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(folder))
-        for words in STORED:
-            assert call(run, *SMALL, *words, "execution.workers=1", "+tag=kept", "+note=a remark")[0] == 0
+        for overrides in STORED:
+            assert call(run, *SMALL, *overrides, "execution.workers=1", "+tag=kept", "+note=a remark")[0] == 0
         yield folder
 
 
 @pytest.fixture(scope="module")
 def experiments(sound: Path) -> list[Experiment]:
     """The experiments as the command that computes them composes them; another process may ask for fewer runs."""
-    return [sweeps.experiment(PUBLISHED, [*SMALL, *words, "execution.workers=1", "+note=a remark"]) for words in STORED]
+    return [
+        sweeps.experiment(PUBLISHED, [*SMALL, *overrides, "execution.workers=1", "+note=a remark"])
+        for overrides in STORED
+    ]
 
 
 Rng = random.Random
@@ -63,31 +66,31 @@ def blocks(folder: Path) -> list[Path]:
     return sorted(folder.glob("runs/*/*.parquet"))
 
 
-def of_store(folder: Path) -> list[Path]:
+def store_files(folder: Path) -> list[Path]:
     """The files that a fault may hit: all but tags, which are removed by removing them, and what the log says."""
     return [path for path in sorted(folder.glob("runs/*/*")) if not path.name.startswith(("tag-", "run.log"))]
 
 
 def lose(folder: Path, rng: Rng) -> None:
-    rng.choice([path for path in of_store(folder) if not path.name.startswith("note-")]).unlink()
+    rng.choice([path for path in store_files(folder) if not path.name.startswith("note-")]).unlink()
 
 
 def cut(folder: Path, rng: Rng) -> None:
-    path = rng.choice([path for path in of_store(folder) if path.stat().st_size])
+    path = rng.choice([path for path in store_files(folder) if path.stat().st_size])
     path.write_bytes(path.read_bytes()[: rng.randrange(path.stat().st_size)])
 
 
 def flip(folder: Path, rng: Rng) -> None:
-    path = rng.choice([path for path in of_store(folder) if path.stat().st_size])
+    path = rng.choice([path for path in store_files(folder) if path.stat().st_size])
     content = bytearray(path.read_bytes())
     content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
     path.write_bytes(content)
 
 
 def swap(folder: Path, rng: Rng) -> None:
-    one, other = rng.sample([path for path in of_store(folder) if path.suffix != ".complete"], 2)
-    content = one.read_bytes()
-    one.write_bytes(other.read_bytes())
+    first, other = rng.sample([path for path in store_files(folder) if path.suffix != ".complete"], 2)
+    content = first.read_bytes()
+    first.write_bytes(other.read_bytes())
     other.write_bytes(content)
 
 
@@ -106,8 +109,8 @@ def rename(folder: Path, rng: Rng) -> None:
 
 def copy(folder: Path, rng: Rng) -> None:
     path = rng.choice(blocks(folder))
-    place = rng.choice([path, *blocks(folder)]).parent
-    shutil.copy(path, place / (path.name if place != path.parent else _another_name(path, rng)))
+    target = rng.choice([path, *blocks(folder)]).parent
+    shutil.copy(path, target / (path.name if target != path.parent else _another_name(path, rng)))
 
 
 FORGED: list[Callable[[pd.DataFrame], pd.DataFrame]] = [
@@ -140,7 +143,7 @@ def forge(folder: Path, rng: Rng) -> None:
 
 def poison(folder: Path, rng: Rng) -> None:
     """Let a description, whose checksum is right, have other settings."""
-    path = rng.choice([path for path in of_store(folder) if path.name == manifests.DESCRIPTION])
+    path = rng.choice([path for path in store_files(folder) if path.name == manifests.DESCRIPTION])
     try:
         description: dict[str, Any] = json.loads(path.read_bytes())
     except ValueError:
@@ -169,7 +172,7 @@ COMMANDS: dict[str, Callable[[], tuple[int, str, str]]] = {
 }
 
 
-def rows_of(text: str, other: str) -> set[tuple[str, ...]]:
+def table_rows(text: str, other: str) -> set[tuple[str, ...]]:
     """The rows of a table, in the columns that another one has as well, but for the times of computations."""
     names = sorted(
         {*text.partition("\n")[0].split(",")} & {*other.partition("\n")[0].split(",")} - {"computed", "code"}
@@ -177,9 +180,9 @@ def rows_of(text: str, other: str) -> set[tuple[str, ...]]:
     return {tuple(row[name] for name in names) for row in csv.DictReader(io.StringIO(text))}
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    kept = [path for path in of_store(folder) if path.suffix in (".parquet", ".complete")]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in kept}
+def block_bytes(folder: Path) -> dict[str, bytes]:
+    paths = [path for path in store_files(folder) if path.suffix in (".parquet", ".complete")]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +191,7 @@ def expected(sound: Path) -> dict[str, tuple[int, str]]:
 
 
 @pytest.mark.parametrize("hundred", range(max(1, STATES // 100)))
-def test_what_is_not_named_changes_nothing_and_advice_mends(
+def test_unnamed_states_change_nothing(
     hundred: int,
     sound: Path,
     experiments: list[Experiment],
@@ -198,10 +201,10 @@ def test_what_is_not_named_changes_nothing_and_advice_mends(
 ) -> None:
     for seed in range(100 * hundred, 100 * hundred + 100):
         rng, folder = Rng(seed), copied(sound, tmp_path / str(seed))
-        drawn = [rng.choice(FAULTS) for _ in range(rng.randint(1, 2))]
-        for fault in drawn:
+        faults = [rng.choice(FAULTS) for _ in range(rng.randint(1, 2))]
+        for fault in faults:
             fault(folder, rng)
-        state = f"seed {seed}: {' and '.join(fault.__name__ for fault in drawn)}"
+        state = f"seed {seed}: {' and '.join(fault.__name__ for fault in faults)}"
         monkeypatch.setenv("POMRL_OUTPUTS", str(folder))
         status, named, _ = call(runs, "--verify")
         for name in rng.sample(sorted(COMMANDS), 2):
@@ -209,12 +212,12 @@ def test_what_is_not_named_changes_nothing_and_advice_mends(
             same = out.replace(str(folder), str(sound)) == expected[name][1]
             assert status or (ended == expected[name][0] and same), (state, name, out, err)
             if name == "table":
-                assert rows_of(out, expected[name][1]) <= rows_of(expected[name][1], out or "runs"), (state, out)
+                assert table_rows(out, expected[name][1]) <= table_rows(expected[name][1], out or "runs"), (state, out)
         for path in {*folder.glob("runs/*")} if "remove the folder" in named else ():
             if not (sound / "runs" / path.name).exists():  # which no command computes
                 shutil.rmtree(path)
         compute(experiments)
         status, named, _ = call(runs, "--verify")
         assert status == 0, (state, named)
-        assert bytes_of(folder) == bytes_of(sound), state
+        assert block_bytes(folder) == block_bytes(sound), state
         shutil.rmtree(folder)

@@ -44,23 +44,23 @@ def stored(folder: Path) -> set[str]:
 
 
 def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
-    author, here = tmp_path / "author", tmp_path / "here"
-    here.mkdir()
+    author, colleague = tmp_path / "author", tmp_path / "here"
+    colleague.mkdir()
     study(author / "small")
     with commands(author) as pomrl:
         assert pomrl("reproduce", "small")[0] == 0
         assert pomrl("export", "study.zip", "small")[1] == "study.zip\n"
     with zipfile.ZipFile(author / "study.zip") as archive:
         names = {*archive.namelist()}
-    made = {"studies/small/claims.csv", "studies/small/figures/curves.png", "studies/small/report/index.html"}
-    assert made | {"code/small/study.yaml", "code/small/own.py", "code/beside.py"} <= names
+    derived = {"studies/small/claims.csv", "studies/small/figures/curves.png", "studies/small/report/index.html"}
+    assert derived | {"code/small/study.yaml", "code/small/own.py", "code/beside.py"} <= names
     experiments = {path.name for path in (author / "outputs" / "runs").iterdir()}
     assert {name.split("/")[1] for name in names if name.startswith("runs")} == experiments
-    (author / "study.zip").rename(here / "study.zip")
+    (author / "study.zip").rename(colleague / "study.zip")
     author.rename(tmp_path / "away")
-    with commands(here) as pomrl:
+    with commands(colleague) as pomrl:
         status, _, err = pomrl("import", "study.zip")
-        assert (status, (here / "small").exists()) == (1, False)  # without a terminal, nobody can be asked
+        assert (status, (colleague / "small").exists()) == (1, False)  # without a terminal, nobody can be asked
         assert {"small/own.py", "beside.py"} <= {*err.splitlines()}
         assert "these files belong to the study small; pomrl reproduce small runs their code\n" in err
         assert err.endswith(
@@ -68,27 +68,27 @@ def test_a_colleague_computes_only_what_is_new(tmp_path: Path) -> None:
             "pomrl runs --recompute 10 recomputes a sample of the stored blocks\n"
             "to compare verdicts: pomrl reproduce small, then pomrl import study.zip\n"
         )
-        before = stored(here)
+        before = stored(colleague)
         assert "2 have the same bytes again, 0 differ, 1 cannot be recomputed" in pomrl("runs", "--recompute", "10")[1]
 
         status, _, err = pomrl("import", "study.zip", "--yes")
         assert (status, "pomrl runs small --recompute 10 recomputes a sample" in err) == (0, True)
         status, _, err = pomrl("reproduce", "small")
-        assert (status, stored(here)) == (0, before), err
+        assert (status, stored(colleague)) == (0, before), err
         assert "3 of 3 experiments stored already" in err
         status, out, _ = pomrl("import", "study.zip")
         assert (status, "small: All 1 verdicts" in out, "agree with the received ones" in out) == (0, True, True)
         recompute = ("runs", "small", "--recompute", "10")
         assert "3 have the same bytes again, 0 differ, 0 cannot be recomputed" in pomrl(*recompute)[1]
 
-        sweep = here / "small" / SWEEPS / "small" / "first.yaml"
+        sweep = colleague / "small" / SWEEPS / "small" / "first.yaml"
         sweep.write_text(sweep.read_text().replace(AXIS, f"pomrl,{AXIS}"))
         assert pomrl("run", "-m", "experiment=small/first")[0] == 0
-        assert (len(before), len(stored(here) - before), before <= stored(here)) == (3, 1, True)
+        assert (len(before), len(stored(colleague) - before), before <= stored(colleague)) == (3, 1, True)
 
-        (path,) = (here / "outputs" / "runs").rglob(min(before))
-        kept, runs = StoredExperiment(path.parent), range(10)
-        false = block_files.encode(kept.table().assign(planning_loss=0.0), kept.signature, runs)
+        (path,) = (colleague / "outputs" / "runs").rglob(min(before))
+        record, runs = StoredExperiment(path.parent), range(10)
+        false = block_files.encode(record.table().assign(planning_loss=0.0), record.signature, runs)
         path.rename(path.with_name(StoredBlock.from_content(runs, false).name)).write_bytes(false)
         status, out, _ = pomrl(*recompute)
         assert (status, out.splitlines()[-1].split(", ")[1:3]) == (1, ["3 have the same bytes again", "1 differ"])

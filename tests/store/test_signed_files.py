@@ -30,10 +30,10 @@ class FromFile(GammaSchedule):
 
 
 @pytest.fixture
-def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(cwd: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder in which commands run, whose modules Python finds."""
-    monkeypatch.syspath_prepend(str(here))
-    return here
+    monkeypatch.syspath_prepend(str(cwd))
+    return cwd
 
 
 def signature(*overrides: str) -> str:
@@ -47,7 +47,7 @@ def with_data(path: str) -> tuple[str, ...]:
     return ("gamma_schedule._target_=mine.FromFile", "~gamma_schedule.gamma", f"+gamma_schedule.path={path}", "T=2")
 
 
-def test_the_content_of_a_declared_file_is_signed_and_its_path_is_not(folder: Path) -> None:
+def test_contents_of_data_files_are_signed(folder: Path) -> None:
     (folder / "mine.py").write_text(FROM_FILE)
     (folder / "data.txt").write_text("0.5\n0.9\n")
     (folder / "copy.txt").write_text("0.5\n0.9\n")
@@ -57,7 +57,7 @@ def test_the_content_of_a_declared_file_is_signed_and_its_path_is_not(folder: Pa
     assert signature(*with_data("data.txt")) != before
 
 
-def test_an_experiment_with_a_data_file_is_computed_stored_and_found_again(folder: Path) -> None:
+def test_experiments_with_data_files_are_stored(folder: Path) -> None:
     (folder / "mine.py").write_text(FROM_FILE)
     (folder / "data.txt").write_text("0.5\n0.9\n")
     arguments = ("gamma_schedule=fixed", *with_data("data.txt"), "runs=2")
@@ -68,7 +68,7 @@ def test_an_experiment_with_a_data_file_is_computed_stored_and_found_again(folde
     assert "1 of 1 experiment stored already" in call(run, *arguments)[2]
 
 
-def test_a_data_file_that_does_not_exist_is_one_line(folder: Path) -> None:
+def test_a_missing_data_file_is_one_line(folder: Path) -> None:
     (folder / "mine.py").write_text(FROM_FILE)
     status, _, err = call(run, "gamma_schedule=fixed", *with_data("nowhere.txt"))
     assert (status, err.count("\n")) == (1, 1)
@@ -76,7 +76,7 @@ def test_a_data_file_that_does_not_exist_is_one_line(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("value", "got"), [("print", "<built-in"), ("float('inf')", "inf")])
-def test_a_field_that_is_no_data_is_one_line(value: str, got: str, folder: Path) -> None:
+def test_unsigned_fields_are_one_line(value: str, got: str, folder: Path) -> None:
     (folder / "mine.py").write_text(
         "from typing import Any\nfrom pomrl.science.gamma_schedules import Fixed\n"
         f"class Mine(Fixed):\n    what: Any = {value}\n"

@@ -20,7 +20,7 @@ def announced(simulation: Simulation = SAMPLE) -> list[str]:
     return lines
 
 
-def test_what_is_missing_is_computed_once_and_announced():
+def test_missing_simulations_are_computed_once():
     with pytest.raises(StoreError, match=r"noise is missing or damaged; run pomrl reproduce"):
         SAMPLE.load()
     assert announced() == ["simulating noise"]
@@ -32,7 +32,7 @@ def test_what_is_missing_is_computed_once_and_announced():
 
 @pytest.mark.parametrize("name", ["table.parquet", "table.json"])
 @pytest.mark.parametrize("content", [None, b"{}", b"\xff"])
-def test_what_is_damaged_is_refused_and_computed_again(name: str, content: bytes | None):
+def test_damaged_simulations_are_computed_again(name: str, content: bytes | None):
     announced()
     path = SAMPLE.files.sidecar.with_name(name)
     if content is None:
@@ -45,7 +45,7 @@ def test_what_is_damaged_is_refused_and_computed_again(name: str, content: bytes
     assert SAMPLE.is_stored
 
 
-def test_the_signature_is_of_the_parameters_and_the_code_that_is_run_through(monkeypatch: pytest.MonkeyPatch):
+def test_signatures_cover_parameters_and_code(monkeypatch: pytest.MonkeyPatch):
     assert Simulation(noise, {"sequences": 5, "scale": 1.0}).signature == SAMPLE.signature
     assert Simulation(noise, {"sequences": 6}).signature != SAMPLE.signature
     before = SAMPLE.signature

@@ -10,7 +10,7 @@ from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, forget, wri
 
 from pomrl.commands import export, new, reproduce, run
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("here")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cwd")]
 
 ODD = "title: A\nruns: 10\nvariants: {{default: {{}}, odd: {}}}\n"
 """A description with a variant."""
@@ -56,23 +56,23 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_a_bad_study_is_one_line(what: str, here: Path) -> None:
-    file, text, words = BAD[what]
-    write(here / "mine", {**SMALL, file: text})
+def test_a_bad_study_is_one_line(what: str, cwd: Path) -> None:
+    file, text, phrases = BAD[what]
+    write(cwd / "mine", {**SMALL, file: text})
     line = refused(reproduce, "mine", "--runs", "2")
     assert line.startswith("mine")
-    assert all(word in line for word in words), line
+    assert all(phrase in line for phrase in phrases), line
     assert len(line) < 600, line
 
 
-def test_a_study_without_sweeps_claims_and_figures_is_one_line(here: Path) -> None:
-    write(here / "mine", {"study.yaml": SMALL["study.yaml"]})
+def test_empty_studies_are_one_line(cwd: Path) -> None:
+    write(cwd / "mine", {"study.yaml": SMALL["study.yaml"]})
     assert "no sweeps" in refused(reproduce, "mine")
 
 
-def test_a_variant_whose_function_fails_is_named_with_its_line(here: Path) -> None:
+def test_failing_variants_are_named_with_their_line(cwd: Path) -> None:
     failing = "from pomrl.study import variant\n\n\n@variant()\ndef odd(job):\n    return [1 / 0]\n"
-    write(here / "mine", study_yaml=ODD.format("odd"), variants_py=failing)
+    write(cwd / "mine", study_yaml=ODD.format("odd"), variants_py=failing)
     assert "mine/variants.py:6: variant odd: ZeroDivisionError" in refused(reproduce, "mine")
 
 
@@ -87,7 +87,7 @@ def {name}():
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         (
             FAMILY.format(name="a", sigma=0.02) * 2 + FAMILY.format(name="b", sigma=0.03),
@@ -98,25 +98,25 @@ def {name}():
         ("", "unknown variant or family a; available: default"),
     ],
 )
-def test_a_bad_family_is_one_line(text: str, words: str, here: Path) -> None:
-    write(here / "mine", variants_py=text)
+def test_a_bad_family_is_one_line(text: str, message: str, cwd: Path) -> None:
+    write(cwd / "mine", variants_py=text)
     for command in (claims, reproduce):
         line = refused(command, "mine", "--variants", "a")
         assert line.startswith("mine")
-        assert words in line
+        assert message in line
         forget("mine")
 
 
-def test_a_folder_without_a_description_is_no_study(here: Path) -> None:
-    (here / "empty").mkdir()
+def test_folders_without_description_are_no_study(cwd: Path) -> None:
+    (cwd / "empty").mkdir()
     for command in (reproduce, claims, figures, report, documents):
         assert refused(command, "empty").startswith("empty: no study.yaml in this folder")
         assert refused(command, "nowhere").startswith("nowhere: unknown study or folder")
-    assert not (here / "outputs").exists()
+    assert not (cwd / "outputs").exists()
 
 
-def test_a_name_like_that_of_a_study_in_this_folder_gets_a_hint(here: Path) -> None:
-    write(here / "mine")
+def test_similar_names_of_studies_get_hints(cwd: Path) -> None:
+    write(cwd / "mine")
     for command, arguments in ((reproduce, ("mien",)), (export, ("s.zip", "mien"))):
         line = refused(command, *arguments)
         assert line.startswith("mien: unknown study or folder (did you mean mine?); available: amit2020, "), line
@@ -125,40 +125,40 @@ def test_a_name_like_that_of_a_study_in_this_folder_gets_a_hint(here: Path) -> N
     assert "did you mean experiment=beyond/streams?" in refused(run, "experiment=streams")
 
 
-def test_a_name_that_a_folder_cannot_have_is_refused(here: Path) -> None:
-    write(here / "folder" / "pomrl")
+def test_impossible_names_of_folders_are_refused(cwd: Path) -> None:
+    write(cwd / "folder" / "pomrl")
     assert "the name pomrl is reserved for a package" in refused(reproduce, "folder/pomrl")
     for name in ("my-study", "class"):
-        write(here / name)
+        write(cwd / name)
         assert refused(reproduce, name).startswith(f"{name}: the name of the folder must be a Python identifier")
         assert "a Python identifier" in refused(new, f"other/{name}")
     assert refused(new, "other/yaml") == "other/yaml: a package named yaml exists; give the folder another name"
-    assert not (here / "other").exists()
+    assert not (cwd / "other").exists()
 
 
-def test_new_makes_no_study_where_something_is(here: Path) -> None:
-    write(here / "mine")
-    (here / "file").write_text("")
-    before = {path: path.read_bytes() for path in here.rglob("*") if path.is_file()}
+def test_new_makes_no_study_where_something_is(cwd: Path) -> None:
+    write(cwd / "mine")
+    (cwd / "file").write_text("")
+    before = {path: path.read_bytes() for path in cwd.rglob("*") if path.is_file()}
     assert refused(new, "mine") == "mine: exists already; choose another name, or remove it first"
     assert refused(new, "file") == "file: exists already; choose another name, or remove it first"
     assert refused(new, "file/mine") == "file/mine: Not a directory"
-    assert {path: path.read_bytes() for path in here.rglob("*") if path.is_file()} == before
+    assert {path: path.read_bytes() for path in cwd.rglob("*") if path.is_file()} == before
 
 
-def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
+def test_failing_code_of_pages_is_one_line(cwd: Path) -> None:
     write(
-        here / "mine",
+        cwd / "mine",
         {**SMALL, "pages/notes.py": "def parts(page):\n    return 1 / 0\n", "pages/notes.md": "# Notes\n"},
     )
     assert refused(documents, "mine").startswith("mine: mine/pages/notes.py:2: ZeroDivisionError")
     forget("mine")
-    (here / "mine" / "pages" / "notes.py").write_text("def parts(page):\n    return {'counts': 'none'}\n")
+    (cwd / "mine" / "pages" / "notes.py").write_text("def parts(page):\n    return {'counts': 'none'}\n")
     assert "counts" in refused(documents, "mine")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "message"),
     [
         ("estimator=name", "estmator=name", "NotInSweepError: the sweep has no experiment with estmator"),
         (
@@ -170,30 +170,30 @@ def test_a_page_whose_code_fails_is_one_line(here: Path) -> None:
         ("    return [", "    return [] and [", "TypeError: a claim must return a list of parts"),
     ],
 )
-def test_a_claim_that_fails_is_named_before_anything_is_computed(here: Path, old: str, new: str, words: str) -> None:
-    write(here / "mine", claims_py=CLAIM.replace(old, new))
+def test_failing_claims_are_named_before_computing(cwd: Path, old: str, new: str, message: str) -> None:
+    write(cwd / "mine", claims_py=CLAIM.replace(old, new))
     line = refused(reproduce, "mine")
     assert line.startswith("mine: claim K1 (mine/claims.py:")
-    assert words in line
-    assert not (here / "outputs").exists()
+    assert message in line
+    assert not (cwd / "outputs").exists()
 
 
-def test_a_number_that_is_not_finite_is_no_verdict(here: Path) -> None:
-    write(here / "mine", claims_py=CLAIM.replace(".regret", ".regret * float('nan')"))
+def test_infinite_numbers_give_no_verdict(cwd: Path) -> None:
+    write(cwd / "mine", claims_py=CLAIM.replace(".regret", ".regret * float('nan')"))
     status, _, err = call(reproduce, "mine")
-    words = "ada less none, in pairs: its numbers must be finite, got NaN or infinity"
-    assert (status, err.splitlines()[-1]) == (1, f"mine: claim K1 (mine/claims.py:4): {words}")
-    assert not (here / "outputs" / "studies" / "mine" / "claims.csv").exists()
+    message = "ada less none, in pairs: its numbers must be finite, got NaN or infinity"
+    assert (status, err.splitlines()[-1]) == (1, f"mine: claim K1 (mine/claims.py:4): {message}")
+    assert not (cwd / "outputs" / "studies" / "mine" / "claims.csv").exists()
 
 
-def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> None:
+def test_failing_figures_leave_the_others_drawn(cwd: Path) -> None:
     broken = '\n\n@figure("first", points=GRID.points)\ndef broken(data):\n    """A broken one."""\n    return 1 / 0\n'
-    write(here / "drawn", figures_py=FIGURE + broken)
+    write(cwd / "drawn", figures_py=FIGURE + broken)
     status, printed, err = call(reproduce, "drawn", "--runs", "2")
     assert status == 1, err
     (line,) = [line for line in err.splitlines() if "broken" in line]
     assert re.fullmatch(r"broken is not drawn: drawn/figures.py:\d+: ZeroDivisionError: division by zero", line)
-    assert (here / "outputs/studies/drawn/figures/curves.png").is_file()
+    assert (cwd / "outputs/studies/drawn/figures/curves.png").is_file()
     assert printed.splitlines()[-3:] == [
         "report   outputs/studies/drawn/report/index.html",
         "claims   outputs/studies/drawn/claims.csv",
@@ -201,9 +201,9 @@ def test_a_figure_that_fails_is_named_and_the_others_are_drawn(here: Path) -> No
     ]
 
 
-def test_studies_are_listed_beside_one_that_is_bad(here: Path) -> None:
-    write(here / "mine")
-    write(here / "worse", study_yaml="title: [\n")
+def test_bad_studies_hide_no_others(cwd: Path) -> None:
+    write(cwd / "mine")
+    write(cwd / "worse", study_yaml="title: [\n")
     status, printed, err = call(studies)
     assert status == 0
     assert "A small study" in printed

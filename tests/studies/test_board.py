@@ -30,15 +30,15 @@ def learners(*names: str) -> list[Learner]:
 def ranked(copied: str = "", factor: float = 1.0) -> list[scores.Score]:
     """Scores of the learners, and of one of the user's own whose losses are those of one of them, times a factor."""
     shipped = scores.by_learner(made_up(NAMES))
-    of_mine = {name: replace(row, losses=factor * row.losses) for name, row in shipped.get(copied, {}).items()}
+    own_rows = {name: replace(row, losses=factor * row.losses) for name, row in shipped.get(copied, {}).items()}
     own = [mine(Path("mine.py"))] if copied else []
-    return scores.score([*learners(*NAMES), *own], shipped, {"Mine": of_mine})
+    return scores.score([*learners(*NAMES), *own], shipped, {"Mine": own_rows})
 
 
 # Scores
 
 
-def test_ranks_and_losses_are_those_that_two_lines_of_scipy_give() -> None:
+def test_ranks_and_losses_agree_with_scipy() -> None:
     table = scores.by_learner(made_up(NAMES))
     field = ("without_meta", "ada_pomrl", "aggregating", "tied_rows")
     means = np.array([[table[name][cell.name].losses.mean() for name in field] for cell in common_cells()])
@@ -54,7 +54,7 @@ def test_ranks_and_losses_are_those_that_two_lines_of_scipy_give() -> None:
             assert interval.lower < interval.estimate < interval.upper
 
 
-def test_comparisons_are_paired_t_tests_at_the_error_of_all_cells() -> None:
+def test_comparisons_are_corrected_paired_t_tests() -> None:
     table, level = scores.by_learner(made_up(NAMES)), 0.05 / len(common_cells())
     for score in ranked():
         for cell in common_cells():
@@ -66,15 +66,15 @@ def test_comparisons_are_paired_t_tests_at_the_error_of_all_cells() -> None:
             assert score.cells[cell.name].versus_none == sign
 
 
-def test_no_row_moves_when_a_learner_is_added() -> None:
+def test_adding_a_learner_moves_no_row() -> None:
     cells = common_cells()
-    alone = {score.learner.name: scores.flat(score, cells) for score in ranked()}
-    beside = {score.learner.name: scores.flat(score, cells) for score in ranked("tied_rows", 0.01)}
-    assert repr({name: beside[name] for name in alone}) == repr(alone)
-    assert beside["Mine"]["rank"] == 1.0
+    without = {score.learner.name: scores.flat(score, cells) for score in ranked()}
+    with_mine = {score.learner.name: scores.flat(score, cells) for score in ranked("tied_rows", 0.01)}
+    assert repr({name: with_mine[name] for name in without}) == repr(without)
+    assert with_mine["Mine"]["rank"] == 1.0
 
 
-def test_a_copy_of_a_learner_ties_with_it() -> None:
+def test_a_copy_of_a_learner_ties() -> None:
     """A copy has the rank of the learner and half a place more, because the learner is in the field of the copy."""
     by_name = {score.learner.name: score for score in ranked("ada_pomrl")}
     original, copy = by_name["ada_pomrl"], by_name["Mine"]
@@ -85,17 +85,17 @@ def test_a_copy_of_a_learner_ties_with_it() -> None:
     assert copy.cells == original.cells
 
 
-def test_profiles_are_shares_of_runs_below_a_threshold() -> None:
+def test_profiles_are_shares_below_a_threshold() -> None:
     table = scores.by_learner(made_up(NAMES))
     share, lower, upper = scores.profiles(table, table["without_meta"])["tied_rows"]
-    at = [40.0, 100.0]
-    for threshold in at:
-        of_cells = [
+    thresholds = [40.0, 100.0]
+    for threshold in thresholds:
+        is_below = [
             (table["tied_rows"][cell.name].losses <= threshold / 100 * table["without_meta"][cell.name].losses.mean())
             for cell in common_cells()
         ]
         index = int(np.flatnonzero(threshold == scores.THRESHOLDS)[0])
-        assert share[index] == pytest.approx(np.mean(of_cells))
+        assert share[index] == pytest.approx(np.mean(is_below))
         assert lower[index] <= share[index] <= upper[index]
     assert (np.diff(share) >= 0.0).all()
 
@@ -216,23 +216,23 @@ def hospital(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("hospital")
-def test_hospitals_have_the_admissible_actions_first_and_vary_around_the_published_model() -> None:
-    of_data = np.load(icu_sepsis.data_file() or "")["tx_mat"]
+def test_hospitals_vary_around_the_published_model() -> None:
+    published = np.load(icu_sepsis.data_file() or "")["tx_mat"]
     tasks = icu_sepsis.IcuSepsis(concentration=50.0)
     assert tasks.size == (5, 2)
     assert tasks.start == [0.25, 0.75, 0.0, 0.0, 0.0]
     mean = tasks.draw_mean(0, 0, 5, 2, None)
-    np.testing.assert_allclose(mean.P_o[0], [of_data[0, 1], np.eye(5)[2]])
-    np.testing.assert_allclose(mean.P_o[1], of_data[1, [0, 2]])
+    np.testing.assert_allclose(mean.P_o[0], [published[0, 1], np.eye(5)[2]])
+    np.testing.assert_allclose(mean.P_o[1], published[1, [0, 2]])
     np.testing.assert_allclose(mean.R[:2], mean.P_o[:2, :, 3])
-    drawn = tasks.draw([np.random.default_rng(1)], [mean], 4000)
-    np.testing.assert_allclose(drawn.P.mean((0, 1)), mean.P_o, atol=0.01)
-    np.testing.assert_allclose(drawn.P.var((0, 1)), tasks.variance(mean), atol=0.0005)
-    assert (drawn.P[..., 3] == drawn.R).all()
+    draws = tasks.draw([np.random.default_rng(1)], [mean], 4000)
+    np.testing.assert_allclose(draws.P.mean((0, 1)), mean.P_o, atol=0.01)
+    np.testing.assert_allclose(draws.P.var((0, 1)), tasks.variance(mean), atol=0.0005)
+    assert (draws.P[..., 3] == draws.R).all()
 
 
 @pytest.mark.usefixtures("hospital")
-def test_a_prior_over_actions_leaves_those_that_are_not_admissible_alone() -> None:
+def test_action_priors_leave_inadmissible_actions() -> None:
     from pomrl.components import Batch, Memory, Truth
 
     mean = icu_sepsis.IcuSepsis().draw_mean(0, 0, 5, 2, None)
@@ -246,7 +246,7 @@ def test_a_prior_over_actions_leaves_those_that_are_not_admissible_alone() -> No
 
 
 @pytest.mark.usefixtures("hospital")
-def test_hospitals_and_the_prior_over_actions_keep_to_the_contracts() -> None:
+def test_hospitals_and_action_priors_keep_contracts() -> None:
     """The contracts of estimators are checked with tasks of other sizes, which this one refuses."""
     hospitals = icu_sepsis.IcuSepsis(concentration=50.0)
     check_component(hospitals)
@@ -256,9 +256,9 @@ def test_hospitals_and_the_prior_over_actions_keep_to_the_contracts() -> None:
         ValueError, match=r"task_distribution must be icu_sepsis with estimator=action_prior, got S = 10, A = 2"
     ):
         tables(problem, [method], [0])
-    of_hospitals = replace(problem, S=5, A=2, sigma=None, task_distribution=hospitals)
-    (together,), *alone = (tables(of_hospitals, [method], runs) for runs in (range(3), [0], [1], [2]))
-    assert together.equals(pd.concat([table for (table,) in alone], ignore_index=True))
+    hospital_problem = replace(problem, S=5, A=2, sigma=None, task_distribution=hospitals)
+    (joint,), *single = (tables(hospital_problem, [method], runs) for runs in (range(3), [0], [1], [2]))
+    assert joint.equals(pd.concat([table for (table,) in single], ignore_index=True))
 
 
 def test_without_gymnasium_its_cells_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +267,7 @@ def test_without_gymnasium_its_cells_are_not_there(monkeypatch: pytest.MonkeyPat
     assert families == {"frozen_lake", "frozen_lake_8x8", "cliff_walking"}
 
 
-def test_without_its_data_the_cell_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cell_needs_its_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(icu_sepsis, "data_file", lambda: None)
     icu_sepsis._published.cache_clear()
     assert board_cells() == common_cells()

@@ -31,8 +31,8 @@ def test_two_draws_are_one(family: TaskDistribution) -> None:
     assert family.size is not None
     mean = family.draw_mean(3, 1, *family.size, None)
     rng = [np.random.default_rng(1)]
-    parts = [family.draw(rng, [mean], number).P for number in (1, 4)]
-    np.testing.assert_array_equal(np.concatenate(parts), family.draw([np.random.default_rng(1)], [mean], 5).P)
+    pieces = [family.draw(rng, [mean], number).P for number in (1, 4)]
+    np.testing.assert_array_equal(np.concatenate(pieces), family.draw([np.random.default_rng(1)], [mean], 5).P)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: type(family).__name__)
@@ -52,7 +52,7 @@ def test_two_latents_of_the_workshop_move_separately() -> None:
     assert not np.allclose(empty[0], empty[2])
 
 
-def test_an_empty_sea_gets_units_only_from_outside() -> None:
+def test_an_empty_sea_is_restocked_from_outside() -> None:
     P, R = Fishery(centre=0.4, spread=0.1).models(np.array([0.4]))
     assert P[0, 0, :, :2] == pytest.approx(np.tile([0.9, 0.1], (4, 1)))
     assert R[10] == pytest.approx([0.0, 3.0 - 0.4, 6.0 - 0.8, 10.0 - 1.2])
@@ -66,7 +66,7 @@ def test_rows_of_the_garnet_are_uncorrelated() -> None:
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.06
 
 
-def test_a_latent_of_the_grid_moves_one_cell() -> None:
+def test_a_latent_moves_one_grid_cell() -> None:
     family = IcyGrid(spread=0.15)
     mean = family.draw_mean(0, 0, 25, 4, None)
     P = family.draw([np.random.default_rng(0)], [mean], 500).P[:, 0]

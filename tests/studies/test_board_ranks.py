@@ -38,7 +38,7 @@ def test_learners_with_decided_differences_are_in_tiers() -> None:
     assert board.decided_by_one_family == {}
 
 
-def test_families_that_disagree_leave_learners_in_one_tier() -> None:
+def test_disagreeing_families_leave_one_tier() -> None:
     """All runs agree in each cell, so resamples of runs alone would decide."""
     side = np.where(np.arange(len(CELLS)) % 4 < 2, 0.5, 2.0)
     board = ranks({"a": np.where(np.arange(len(CELLS)) < 4, 0.5, side), "b": np.ones(len(CELLS))}, ["a", "b"])
@@ -53,7 +53,7 @@ def test_one_family_does_not_decide() -> None:
     assert ranks({"a": np.ones(len(CELLS)), "b": in_one}, ["a", "b"]).tiers == {"a": 1, "b": 1}
 
 
-def test_a_difference_that_one_family_decides_makes_no_tier() -> None:
+def test_single_families_make_no_tier() -> None:
     """Learners are better than the first one in some families, and in single cells of others."""
     rng = np.random.default_rng(6)
     means = {"a": np.ones(len(CELLS))}
@@ -65,19 +65,19 @@ def test_a_difference_that_one_family_decides_makes_no_tier() -> None:
     ((pair, families),) = board.decided_by_one_family.items()
     assert pair == ("d", "a")
     for family in {*board.families}:
-        beside = board.without(family)
-        worse, better = (beside.names.index(name) for name in pair)
-        assert beside.is_significantly_worse[worse, better] == (family not in families)
+        reduced = board.without(family)
+        worse, better = (reduced.names.index(name) for name in pair)
+        assert reduced.is_significantly_worse[worse, better] == (family not in families)
 
 
-def test_a_learner_outside_the_field_moves_no_tier() -> None:
+def test_learners_outside_the_field_move_nothing() -> None:
     means = {"a": np.ones(len(CELLS)), "b": 2 * np.ones(len(CELLS))}
-    alone = ranks(means, ["a", "b"])
+    without = ranks(means, ["a", "b"])
     for mine, tier in ((0.1, 1), (1.0, 1), (1.5, 2), (9.0, 2)):
-        beside = ranks({**means, "mine": mine * np.ones(len(CELLS))}, ["a", "b"])
-        assert {name: beside.tiers[name] for name in means} == alone.tiers
-        assert beside.tiers["mine"] == tier
-        np.testing.assert_array_equal(beside.mean[:, :2], alone.mean)
+        with_mine = ranks({**means, "mine": mine * np.ones(len(CELLS))}, ["a", "b"])
+        assert {name: with_mine.tiers[name] for name in means} == without.tiers
+        assert with_mine.tiers["mine"] == tier
+        np.testing.assert_array_equal(with_mine.mean[:, :2], without.mean)
 
 
 def test_random_learners_are_rarely_in_several_tiers() -> None:
@@ -101,7 +101,7 @@ def test_version_1_ranks_in_its_cells(capsys: pytest.CaptureFixture[str]) -> Non
 # Joined boards
 
 
-def test_a_merged_learner_ranks_as_if_computed_here(folder: Path) -> None:
+def test_merged_learners_rank_as_if_computed(folder: Path) -> None:
     shipped = losses.read_losses()
     rows = other_boards.read_theirs(theirs(folder / "theirs.csv", author="A. Student"), shipped)
     (learner,) = other_boards.learners_of(rows, folder / "theirs.csv")
@@ -139,7 +139,7 @@ def test_a_learner_named_as_mine_is_refused(folder: Path) -> None:
     ],
     ids=["cell", "runs", "nan", "name", "twice", "checked row"],
 )
-def test_a_table_that_does_not_fit_is_refused(folder: Path, change: dict[str, object], reason: str) -> None:
+def test_unfit_tables_are_refused(folder: Path, change: dict[str, object], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         other_boards.read_theirs(theirs(folder / "theirs.csv", **change), losses.read_losses())
 
@@ -158,29 +158,29 @@ def test_a_table_of_other_code_is_refused(folder: Path) -> None:
         other_boards.read_theirs(folder / "none.csv", shipped)
 
 
-def test_two_cells_of_a_new_learner_are_drawn_by_the_seed() -> None:
+def test_cells_of_new_learners_are_drawn() -> None:
     rows = losses.read_losses()
     base = [row for row in rows if row.learner != "james_stein"]
     new = recomputing.changed_rows(base, rows)
     assert {row.learner for row in new} == {"james_stein"}
-    drawn = [[row.cell for row in recomputing.draw_rows(new, seed)] for seed in range(20)]
-    assert all(len({*cells}) == 2 for cells in drawn)
-    assert drawn[3] == [row.cell for row in recomputing.draw_rows(new[::-1], 3)]
-    assert len({cell for cells in drawn for cell in cells}) > 15
+    draws = [[row.cell for row in recomputing.draw_rows(new, seed)] for seed in range(20)]
+    assert all(len({*cells}) == 2 for cells in draws)
+    assert draws[3] == [row.cell for row in recomputing.draw_rows(new[::-1], 3)]
+    assert len({cell for cells in draws for cell in cells}) > 15
 
 
 @pytest.mark.usefixtures("empty_outputs")
-def test_losses_that_the_code_does_not_give_are_noticed(
+def test_changed_losses_are_noticed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [row for row in losses.read_losses() if (row.learner, row.cell) == ("pomrl", "chains 0.01")]
     losses.write_losses([], folder / "base.csv")
     losses.write_losses(rows, folder / "honest.csv")
     losses.write_losses([replace(row, losses=0.99 * row.losses) for row in rows], folder / "changed.csv")
-    read = losses.read_losses
+    original = losses.read_losses
     for name, output in (("honest", "pomrl: chains 0.01 is as stored"), ("changed", "differ from its code's")):
         path = folder / f"{name}.csv"
-        monkeypatch.setattr(losses, "read_losses", lambda file=path: read(file))
+        monkeypatch.setattr(losses, "read_losses", lambda file=path: original(file))
         if name == "honest":
             main(["--recompute", str(folder / "base.csv"), "7"])
             assert output in capsys.readouterr().out
@@ -189,6 +189,6 @@ def test_losses_that_the_code_does_not_give_are_noticed(
                 main(["--recompute", str(folder / "base.csv"), "7"])
 
 
-def test_each_cell_is_in_a_family_of_the_board() -> None:
+def test_each_cell_is_in_a_family() -> None:
     assert {cell.family for cell in common_cells() if cell.since == 1} >= {"river_swim", "chains"}
     assert len({cell.family for cell in common_cells()}) == 18

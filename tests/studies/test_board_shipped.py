@@ -44,7 +44,7 @@ def few_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("empty_outputs", "few_runs")
-def test_the_command_ranks_a_file_and_keeps_all_other_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_keeps_all_other_rows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command.board(output=folder / "before")
     before = (folder / "before" / "board.csv").read_text().splitlines()
     capsys.readouterr()
@@ -61,7 +61,7 @@ def test_the_command_ranks_a_file_and_keeps_all_other_rows(folder: Path, capsys:
 
 
 @pytest.mark.usefixtures("empty_outputs", "few_runs")
-def test_cells_without_packages_are_left_out_for_all_learners(
+def test_missing_packages_omit_cells_for_everyone(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command.board(output=folder / "two")
@@ -85,7 +85,7 @@ def test_cells_without_packages_are_left_out_for_all_learners(
 
 
 @pytest.mark.usefixtures("empty_outputs", "few_runs")
-def test_a_learner_with_the_truth_is_a_limit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_learners_with_the_truth_are_limits(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command.board(write(folder / "mine.py", MINE.format(estimate="truth.P_o")), workers=1)
     out, err = capsys.readouterr()
     assert "Mine: a limit without a rank, because its estimates depend on `truth`" in err.splitlines()
@@ -98,9 +98,9 @@ def test_a_learner_with_the_truth_is_a_limit(folder: Path, capsys: pytest.Captur
 def test_shipped_losses_of_other_code_are_noticed() -> None:
     rows = losses.read_losses()
     recomputing.check_shipped(rows)
-    of_other_code = [replace(row, losses=1.001 * row.losses) for row in rows]
+    changed = [replace(row, losses=1.001 * row.losses) for row in rows]
     with pytest.raises(ValueError, match=r"the losses of without_meta in chains 0\.01 differ from the present code"):
-        recomputing.check_shipped(of_other_code)
+        recomputing.check_shipped(changed)
 
 
 # What is shipped
@@ -118,7 +118,7 @@ def best_values(P: Float[np.ndarray, "S A S"], admissible: list[list[int]], gamm
 
 
 @pytest.mark.skipif(icu_sepsis.data_file() is None, reason="needs icu-sepsis")
-def test_the_page_states_the_cost_of_the_cut_to_eight_actions() -> None:
+def test_the_page_states_the_cost_of_truncation() -> None:
     file = icu_sepsis.data_file()
     assert file is not None
     P = np.load(file)["tx_mat"]
@@ -130,7 +130,7 @@ def test_the_page_states_the_cost_of_the_cut_to_eight_actions() -> None:
     assert text in " ".join((ROOT / "docs" / "board.md").read_text().split())
 
 
-def test_every_shipped_learner_has_losses_in_every_cell() -> None:
+def test_every_learner_has_losses_everywhere() -> None:
     table = {(row.learner, row.cell): len(row.losses) for row in losses.read_losses()}
     cells = (*common_cells(), ICU_SEPSIS)
     expected = {
@@ -146,8 +146,8 @@ def test_every_shipped_learner_has_losses_in_every_cell() -> None:
 @pytest.mark.parametrize(("name", "cell"), [("james_stein", "river_swim 0.05"), ("ada_pomrl_computed", "chains 0.047")])
 def test_shipped_losses_are_computed_again(name: str, cell: str) -> None:
     (stored,) = (row for row in losses.read_losses() if (row.learner, row.cell) == (name, cell))
-    (of_cell,) = (each for each in common_cells() if each.name == cell)
-    (computed,) = losses.compute(shipped_learners()[name], [of_cell], str, workers=1)
+    (board_cell,) = (candidate for candidate in common_cells() if candidate.name == cell)
+    (computed,) = losses.compute(shipped_learners()[name], [board_cell], str, workers=1)
     np.testing.assert_allclose(computed.losses, stored.losses, rtol=recomputing.TOLERANCE)
     assert computed.gamma == stored.gamma
 
@@ -164,7 +164,7 @@ def test_shipped_losses_are_of_the_present_code() -> None:
     assert outdated == []
 
 
-def test_signatures_are_renewed_if_and_only_if_losses_are_the_same() -> None:
+def test_signatures_are_renewed_for_equal_losses() -> None:
     stored = next(row for row in losses.read_losses() if (row.learner, row.cell) == recomputing.CHECKED)
     outdated = replace(stored, signature="0" * 12)
     assert recomputing.with_current_signatures([outdated], shipped_learners(), common_cells()) == [stored]
@@ -174,19 +174,19 @@ def test_signatures_are_renewed_if_and_only_if_losses_are_the_same() -> None:
 
 
 @pytest.mark.parametrize("copied", ["beyond/estimators/james_stein.py", "board/learners/pooled_variances.py"])
-def test_learners_of_the_examples_are_shipped_as_they_stand_there(copied: str) -> None:
+def test_shipped_learners_equal_the_examples(copied: str) -> None:
     """A wheel has no examples, so studies have copies; their first lines alone differ."""
     paths = ROOT / "src" / "pomrl_studies" / copied, ROOT / "examples" / Path(copied).name
     copy, original = (ast.parse(path.read_text()) for path in paths)
     assert ast.dump(ast.Module(copy.body[1:], [])) == ast.dump(ast.Module(original.body[1:], []))
 
 
-def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_tables_are_read_as_written(tmp_path: Path) -> None:
     rows = made_up(NAMES)
     losses.write_losses(rows, tmp_path / "losses.csv")
-    for row, again in zip(rows, losses.read_losses(tmp_path / "losses.csv"), strict=True):
-        np.testing.assert_array_equal(again.losses, row.losses)
-        assert replace(again, losses=row.losses) == row
+    for row, reread in zip(rows, losses.read_losses(tmp_path / "losses.csv"), strict=True):
+        np.testing.assert_array_equal(reread.losses, row.losses)
+        assert replace(reread, losses=row.losses) == row
     losses.write_losses(losses.read_losses(), tmp_path / "shipped.csv")
     assert (tmp_path / "shipped.csv").read_bytes() == losses.FILE.read_bytes()
 

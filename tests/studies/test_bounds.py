@@ -46,7 +46,7 @@ def test_model_error_by_hand(by_hand: Any, events: int, prior: str, share: float
 
 
 @pytest.mark.parametrize("version", ["corrected", "sharpened"])
-def test_model_error_with_the_known_prior_by_hand(version: str):
+def test_known_priors_have_the_error_by_hand(version: str):
     L = log(2 * 16 * 2 * 9 / 0.1)
     for t in (1, 5):
         alpha = 1 / (0.5 * (1 + 1 / t) + 1)
@@ -66,7 +66,7 @@ def test_model_error_as_printed_by_hand():
         assert float(actual) == pytest.approx(expected, rel=1e-13)
 
 
-def test_the_weight_of_the_past_in_the_bounds_is_the_mixing_rate_of_the_estimator():
+def test_bounds_use_the_estimators_mixing_rate():
     """The bound with a known prior is alpha sigma where m is so large that the noise of a batch vanishes."""
     truth = Truth(np.full((1, 4, 2, 4), 0.25), np.full((1, 4, 2, 4), 0.01))
     estimator = RegularisedLeastSquares(mixing="paper", similarity="known")
@@ -78,7 +78,7 @@ def test_the_weight_of_the_past_in_the_bounds_is_the_mixing_rate_of_the_estimato
 
 
 @pytest.mark.parametrize("version", ["corrected", "sharpened"])
-def test_another_similarity_may_be_plugged_into_the_mixing_rate(version: str):
+def test_the_plugged_similarity_can_be_replaced(version: str):
     """Infinity leaves the frequencies of the task alone, 0 the average of all batches."""
     L = log((6 if version == "corrected" else 2) * 16 * 2 * 9 / 0.1)
     assert float(error(version=version, plugged=np.inf)) == pytest.approx(sqrt(L / 100), rel=1e-13)
@@ -100,18 +100,20 @@ def test_the_average_is_below_its_closed_form(prior: str, sigma: float):
         assert float(actual) <= closed
 
 
-def test_loss_bounds_are_the_upper_bound_function_of_the_uncertainty():
-    at: Any = {"gamma": 0.6, "gamma_eval": 0.9}
+def test_loss_bounds_follow_the_uncertainty():
+    gammas: Any = {"gamma": 0.6, "gamma_eval": 0.9}
     bias = 0.3 / (0.1 * 0.4)
     for version, factor in (("as_printed", 8), ("corrected", 4), ("sharpened", 4)):
         expected = bias + factor * float(error(version=version)) * 0.6 / 0.16
-        assert float(planning_loss_bound(**at, t=5, **SETTING, version=version)) == pytest.approx(expected, rel=1e-12)
-        mean = np.mean(planning_loss_bound(**at, t=np.arange(1, 10), **SETTING, version=version))
-        assert float(average_regret_bound(**at, **SETTING, version=version)) == pytest.approx(mean, rel=1e-12)
+        assert float(planning_loss_bound(**gammas, t=5, **SETTING, version=version)) == pytest.approx(
+            expected, rel=1e-12
+        )
+        mean = np.mean(planning_loss_bound(**gammas, t=np.arange(1, 10), **SETTING, version=version))
+        assert float(average_regret_bound(**gammas, **SETTING, version=version)) == pytest.approx(mean, rel=1e-12)
 
 
 @pytest.mark.parametrize("C", [0.001, 0.02, 0.3, 0.7, 0.999, 1.0, 4.0])
-def test_minimum_of_the_upper_bound_against_a_numerical_one(C: float):
+def test_the_minimum_agrees_with_numerical_search(C: float):
     """The minimum is cut at gamma_eval = 0.9, above which it lies for the smallest C."""
     least: Any = minimize_scalar(
         lambda gamma: float(regret_upper_bound(gamma, C, 0.9)),
@@ -136,18 +138,18 @@ def test_minimum_of_the_upper_bound_against_a_numerical_one(C: float):
         ({"t": 10}, "at most T=9"),
     ],
 )
-def test_what_the_bounds_are_not_for_is_refused(changes: dict[str, Any], message: str):
+def test_bad_settings_of_bounds_are_refused(changes: dict[str, Any], message: str):
     with pytest.raises(ValueError, match=message):
         error(**changes)
 
 
 @pytest.mark.parametrize(("gamma", "gamma_eval"), [(-0.1, 0.9), (0.91, 0.9), (0.5, 1.0)])
-def test_discount_factors_the_bounds_are_not_for_are_refused(gamma: float, gamma_eval: float):
+def test_bad_discount_factors_are_refused(gamma: float, gamma_eval: float):
     with pytest.raises(ValueError, match="gamma must be in"):
         regret_upper_bound(gamma, 0.5, gamma_eval)
 
 
-def test_theorem_1_by_hand_and_as_u_of_gamma():
+def test_theorem_1_has_its_value_by_hand():
     C = policy_class_constant(m=50, S=10, A=2, policies=1024, delta=0.05)
     assert pytest.approx(2 * sqrt(log(2 * 10 * 2 * 1024 / 0.05) / 100), rel=1e-15) == C
     gammas = np.linspace(0.0, 0.99, 12)
@@ -155,13 +157,13 @@ def test_theorem_1_by_hand_and_as_u_of_gamma():
     assert policy_class_constant(m=50, S=10, A=2, policies=1024, delta=0.05, Sigma=0.0) == 0
 
 
-def test_the_bias_of_a_horizon_is_reached_with_all_rewards_one():
+def test_horizon_bias_is_reached_with_rewards_one():
     gammas = np.array([0.0, 0.5, 0.9])
     np.testing.assert_allclose(horizon_bias(gammas, 0.9), 1 / (1 - 0.9) - 1 / (1 - gammas), atol=1e-14)
 
 
 @pytest.mark.parametrize(("gamma", "gamma_eval"), [(-0.1, 0.9), (0.91, 0.9), (0.5, 1.0)])
-def test_a_horizon_beyond_the_true_one_has_no_bias(gamma: float, gamma_eval: float):
+def test_horizons_beyond_the_true_are_refused(gamma: float, gamma_eval: float):
     with pytest.raises(ValueError, match="gamma must be in"):
         horizon_bias(gamma, gamma_eval)
 

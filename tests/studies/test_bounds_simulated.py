@@ -27,7 +27,7 @@ def model_errors(simulations: dict[str, pd.DataFrame]) -> pd.DataFrame:
     return simulations["model_error_coverage"]
 
 
-def test_the_page_has_the_looseness_of_the_simulation_for_t_1(model_errors: pd.DataFrame):
+def test_the_page_has_the_simulated_looseness(model_errors: pd.DataFrame):
     """Section 7 of the page of the theory looks up the coverage; the other numbers of its table are these."""
     page = (find("pomrl2023").folder / "pages" / "theory.md.in").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (?:as printed|corrected|sharpened).*\| (.*) \| (.*) \|$", page, flags=re.MULTILINE)
@@ -42,14 +42,14 @@ def test_the_page_has_the_looseness_of_the_simulation_for_t_1(model_errors: pd.D
 
 
 @pytest.mark.parametrize("version", ["corrected", "sharpened"])
-def test_our_bounds_on_the_model_error_hold_in_every_setting(model_errors: pd.DataFrame, version: str):
+def test_our_bounds_hold_in_every_setting(model_errors: pd.DataFrame, version: str):
     ours = model_errors[model_errors["version"] == version]
     assert ours["coverage"].min() >= 1 - DELTA
     learned = ours[ours["prior"] != "known"]
     assert learned["looseness"].between(1.1, 2.1).all()  # valid, and not loose
 
 
-def test_the_printed_bound_on_the_model_error_fails_for_large_batches(model_errors: pd.DataFrame):
+def test_the_printed_bound_fails_for_large_batches(model_errors: pd.DataFrame):
     """Check that it fails in most sequences of 20 tasks, for sigma^2 m = 4000 (E2, E3)."""
     printed = model_errors[model_errors["version"] == "as_printed"]
     large = printed[(printed["m"] == 100_000) & (printed["sigma"] == 0.2)]
@@ -71,7 +71,7 @@ def test_bounds_on_loss_and_regret_hold():
     assert greedy["looseness"].between(1, 50).all()  # the bias of planning with gamma = 0 dominates
 
 
-def test_corrected_bound_holds_for_all_mixing_rates_at_once():
+def test_corrected_bounds_hold_for_all_rates():
     """The error is convex in the weight of the past, and the bound is linear, so that weights 0 and 1 suffice."""
     distribution = UniformBall(zeros=1, measure="std")
     problem = Problem(S=4, A=1, m=20, T=6, sigma=0.015, gamma_eval=0.0, seed=1, task_distribution=distribution)
@@ -104,10 +104,10 @@ def test_simulated_squared_errors_match_the_closed_form(simulations: dict[str, p
 
 @pytest.mark.parametrize("prior", ["exclusive", "inclusive", "known"])
 @pytest.mark.parametrize("t", [2, 5, 15])
-def test_the_optimal_mixing_rate_is_the_best_of_all(prior: str, t: int, simulations: dict[str, pd.DataFrame]):
+def test_the_optimal_mixing_rate_is_best(prior: str, t: int, simulations: dict[str, pd.DataFrame]):
     marks = simulations["mixing_rates_and_errors"]
-    at = marks[(marks["prior"] == prior) & (marks["t"] == t)].set_index("mixing")
-    alpha, error = at["alpha"].to_dict(), at["closed_form"].to_dict()
+    optimum = marks[(marks["prior"] == prior) & (marks["t"] == t)].set_index("mixing")
+    alpha, error = optimum["alpha"].to_dict(), optimum["closed_form"].to_dict()
     grid = dirichlet_squared_error(np.linspace(0, 1, 1001), prior, t, DIRICHLET)
     assert error["mse_optimal"] <= grid.min()
     assert error["mse_optimal"] == pytest.approx(grid.min(), rel=1e-5)
@@ -115,7 +115,7 @@ def test_the_optimal_mixing_rate_is_the_best_of_all(prior: str, t: int, simulati
     assert error["paper"] > 1.02 * error["mse_optimal"]
 
 
-def test_estimates_of_related_tasks_mix_batch_and_prior_and_improve(simulations: dict[str, pd.DataFrame]):
+def test_related_tasks_improve_estimates(simulations: dict[str, pd.DataFrame]):
     table = simulations["related_tasks"]
     P, P_bar, prior, P_hat = (
         table[[f"{name}_{s}" for s in (1, 2, 3)]].to_numpy() for name in ("P", "P_bar", "prior", "P_hat")

@@ -70,10 +70,10 @@ def threshold(Q: np.ndarray, R: np.ndarray, pair: tuple[int, int], gamma: float)
     return Threshold(values[:, pair[0]] - gamma * (Q[:, *pair] * values).sum(1), policy, values)
 
 
-def derivative(Q: np.ndarray, D: np.ndarray, at: Threshold, pair: tuple[int, int], gamma: float) -> np.ndarray:
+def derivative(Q: np.ndarray, D: np.ndarray, point: Threshold, pair: tuple[int, int], gamma: float) -> np.ndarray:
     """Return the derivative of the threshold along D, with the policy held."""
-    change = gamma * apply(occupancy(Q, at.policy, gamma) @ rows(D, at.policy), at.values)
-    return change[:, pair[0]] - gamma * ((D[:, *pair] * at.values).sum(1) + (Q[:, *pair] * change).sum(1))
+    change = gamma * apply(occupancy(Q, point.policy, gamma) @ rows(D, point.policy), point.values)
+    return change[:, pair[0]] - gamma * ((D[:, *pair] * point.values).sum(1) + (Q[:, *pair] * change).sum(1))
 
 
 def is_a_reward(b: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ def random_models(gamma: float, n: int) -> Iterator[tuple[np.ndarray, np.ndarray
         yield Q, other - Q, 2 * gamma / (1 - gamma) ** 2 * distance(other - Q)
 
 
-def test_the_page_has_the_constant_of_theorem_e_at_the_size_of_the_paper():
+def test_the_page_has_theorem_es_constant():
     beta = 2 * 0.99 / 0.01**2
     K = 20 * 100 * beta**2 * (20 / 2 + 2 * 1 / 0.01 + (2 - 0.99))
     assert rf"$K$ is about ${K / 1e14:.1f}\cdot10^{{14}}$" in PAGE
@@ -102,15 +102,15 @@ def test_the_page_has_the_constant_of_theorem_e_at_the_size_of_the_paper():
 def formula_14(P: np.ndarray, Q: np.ndarray, D: np.ndarray, R: np.ndarray, gammas: tuple[float, float]) -> float:
     total = 0.0
     for pair in PAIRS:
-        at, tied = threshold(Q, R, pair, gammas[0]), R.copy()
-        tied[:, *pair] = at.b
-        lost = loss(P, tied, at.policy, gammas[1])
-        total += (is_a_reward(at.b) * derivative(Q, D, at, pair, gammas[0]) * lost).mean()
+        point, tied = threshold(Q, R, pair, gammas[0]), R.copy()
+        tied[:, *pair] = point.b
+        lost = loss(P, tied, point.policy, gammas[1])
+        total += (is_a_reward(point.b) * derivative(Q, D, point, pair, gammas[0]) * lost).mean()
     return total
 
 
 @pytest.mark.parametrize("seed", [2, 3, 4, 5])
-def test_formula_14_is_the_derivative_of_the_mean_loss(seed: int):
+def test_formula_14_is_the_mean_derivative(seed: int):
     P, Q, other = np.random.default_rng(seed).dirichlet([1.0, 1.0], (3, 1, 2, 2))
     R, Q = quasi_random_rewards(15), 0.6 * Q + 0.2
     below, above = (loss(P, R, plan(Q + step * (other - Q), R, 0.7), 0.8).mean() for step in (-0.1, 0.1))
@@ -119,7 +119,7 @@ def test_formula_14_is_the_derivative_of_the_mean_loss(seed: int):
 
 
 @pytest.mark.parametrize(("gamma", "attained"), [(0.3, 0.8), (0.9, 0.15), (0.99, 0.004)])
-def test_thresholds_change_by_at_most_bounds_i_and_ii(gamma: float, attained: float):
+def test_threshold_changes_respect_bounds_i_and_ii(gamma: float, attained: float):
     R, shares = quasi_random_rewards(6).round(), []
     for Q, D, beta_d in random_models(gamma, 300):
         first, middle, last = (threshold(Q + step * D, R, (0, 1), gamma) for step in (0, 0.05, 0.1))
@@ -131,7 +131,7 @@ def test_thresholds_change_by_at_most_bounds_i_and_ii(gamma: float, attained: fl
 
 
 @pytest.mark.parametrize(("gamma", "attained"), [(0.3, 0.1), (0.9, 0.004)])
-def test_policies_switch_with_at_most_the_probability_of_bound_iii(gamma: float, attained: float):
+def test_policy_switches_respect_bound_iii(gamma: float, attained: float):
     R, shares = quasi_random_rewards(12), []
     for Q, D, beta_d in random_models(gamma, 60):
         switched = (plan(Q, R, gamma) != plan(Q + 0.1 * D, R, gamma)).any(1)
@@ -140,7 +140,7 @@ def test_policies_switch_with_at_most_the_probability_of_bound_iii(gamma: float,
 
 
 @pytest.mark.parametrize("gamma", [0.3, 0.9, 0.99])
-def test_a_threshold_rises_with_a_reward_at_least_as_in_bound_iv(gamma: float):
+def test_threshold_rises_respect_bound_iv(gamma: float):
     R, rises = quasi_random_rewards(6) * 0.9, []
     raised = R + 0.1 * np.array([[1, 0], [0, 0]])
     for Q, _, _ in random_models(gamma, 300):
@@ -150,13 +150,13 @@ def test_a_threshold_rises_with_a_reward_at_least_as_in_bound_iv(gamma: float):
 
 def terms_of_pair(R: np.ndarray, pair: tuple[int, int]) -> tuple[float, float]:
     """Return the terms of a pair in (16), and its lower bound (15)."""
-    at, (s, a) = threshold(P_O, R, pair, GAMMA), pair
+    point, (s, a) = threshold(P_O, R, pair, GAMMA), pair
     entries = [np.array([-1.0, 1.0]) * (np.eye(4)[k].reshape(1, 2, 2, 1)) for k in range(4)]
     noise = (P_O[..., 0] * P_O[..., 1]).ravel()
-    variance = sum(v * derivative(P_O, D, at, pair, GAMMA) ** 2 for v, D in zip(noise, entries, strict=True))
-    with_a = np.where(np.arange(2) == s, a, at.policy)
-    limit = is_a_reward(at.b) * variance * occupancy(P_O, with_a, GAMMA)[:, s, s] / 4
-    lower = is_a_reward(at.b) * GAMMA**2 / 2 * P_O[0, s, a].prod() * (at.values[:, 1] - at.values[:, 0]) ** 2
+    variance = sum(v * derivative(P_O, D, point, pair, GAMMA) ** 2 for v, D in zip(noise, entries, strict=True))
+    with_a = np.where(np.arange(2) == s, a, point.policy)
+    limit = is_a_reward(point.b) * variance * occupancy(P_O, with_a, GAMMA)[:, s, s] / 4
+    lower = is_a_reward(point.b) * GAMMA**2 / 2 * P_O[0, s, a].prod() * (point.values[:, 1] - point.values[:, 0]) ** 2
     return limit.mean(), lower.mean()
 
 
@@ -166,7 +166,7 @@ def losses_after(n: int, R: np.ndarray) -> np.ndarray:
     return loss(P_O, R, plan(np.stack([1 - frequency, frequency], -1), R, GAMMA), GAMMA)
 
 
-def test_the_loss_of_the_learner_tends_to_limit_16_above_bound_15():
+def test_the_loss_tends_to_limit_16():
     terms, lower = np.transpose([terms_of_pair(quasi_random_rewards(15), pair) for pair in PAIRS])
     losses = 64 * losses_after(64, np.random.default_rng(8).random((200_000, 2, 2)))
     mean, half_width = losses.mean(), 1.96 * losses.std() / len(losses) ** 0.5
@@ -206,14 +206,14 @@ def numbers_of_page(sentence: str) -> list[float]:
     return [float(number) for number in printed.groups()] if printed else []
 
 
-def test_the_mean_excess_falls_faster_than_its_mean_size():
+def test_mean_excess_falls_faster_than_size():
     few, many = (excess_given_rewards(quasi_random_rewards(14), n) for n in (16, 64))
     ratios = [few.mean() / many.mean(), np.abs(few).mean() / np.abs(many).mean()]
     page = numbers_of_page("mean excess falls by a factor of #, its mean size given $R$ by #.")
     assert ratios == pytest.approx(page, rel=0.05)
 
 
-def test_the_sum_over_tasks_spreads_more_than_its_mean():
+def test_the_sum_spreads_more_than_its_mean():
     R = quasi_random_rewards(11)
     total = np.sum([excess_given_rewards(R, n) for n in range(1, 33)], axis=0)
     page = numbers_of_page("The sum over tasks 2 to 33 has the mean # and the standard deviation #.")

@@ -9,7 +9,7 @@ WAIT, CHARGE, SELL = range(3)
 
 
 @pytest.mark.parametrize("customer", [0, 30, 63])
-def test_a_step_is_one_of_the_charge_and_one_of_the_weather(customer: int) -> None:
+def test_steps_combine_charge_and_weather(customer: int) -> None:
     customers = Tariffs().candidate_models()
     P = customers.P[customer].reshape(6, 2, 3, 6, 2)
     change = P[3, [0, 1], WAIT, :, [1, 0]].sum(1)
@@ -21,13 +21,13 @@ def test_a_step_is_one_of_the_charge_and_one_of_the_weather(customer: int) -> No
         for weather in range(2):
             for action, chance, step in moves:
                 expected = np.zeros((6, 2))
-                of_weather = np.array([1.0 - change[weather], change[weather]])[[weather, 1 - weather]]
-                expected[level] += (1.0 - chance) * of_weather
-                expected[min(max(level + step, 0), 5)] += chance * of_weather
+                weather_chances = np.array([1.0 - change[weather], change[weather]])[[weather, 1 - weather]]
+                expected[level] += (1.0 - chance) * weather_chances
+                expected[min(max(level + step, 0), 5)] += chance * weather_chances
                 np.testing.assert_allclose(P[level, weather, action], expected, atol=1e-15)
 
 
-def test_rewards_are_prices_less_the_cost_of_storage() -> None:
+def test_rewards_are_prices_less_storage() -> None:
     R = Tariffs().candidate_models().R.reshape(64, 6, 2, 3)
     np.testing.assert_allclose(R[..., WAIT], np.broadcast_to(-0.1 * np.arange(6)[:, None], (64, 6, 2)))
     buy, sell = (R[..., action] - R[..., WAIT] for action in (CHARGE, SELL))
@@ -38,7 +38,7 @@ def test_rewards_are_prices_less_the_cost_of_storage() -> None:
     assert 3.9 < sell.max() <= 4.0
 
 
-def test_shared_rewards_are_the_mean_of_those_of_customers() -> None:
+def test_shared_rewards_average_the_customers() -> None:
     own, shared = (Tariffs(prices_differ=differ).candidate_models() for differ in (True, False))
     np.testing.assert_array_equal(own.P, shared.P)
     np.testing.assert_allclose(shared.R, np.broadcast_to(own.R.mean(0), own.R.shape), atol=1e-12)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import sympy as sp
 from scipy import stats
-from tests.support.sample_models import all_policies, random_models, ring, value_of
+from tests.support.sample_models import all_policies, policy_values, random_models, ring
 from tests.support.settings import ROOT
 
 from pomrl.bounds import model_error_bound, regret_order
@@ -41,8 +41,10 @@ gamma, C, gamma_eval, x, t, m, sigma, alpha, v, u = sp.symbols(
 
 def is_positive(expression: sp.Expr) -> bool:
     """Return whether numerator and denominator, of positive symbols, have only positive coefficients."""
-    parts = sp.fraction(sp.together(expression))
-    return all(min(sp.Poly(part, *sorted(part.free_symbols, key=str)).coeffs()) > 0 for part in parts)
+    polynomials = sp.fraction(sp.together(expression))
+    return all(
+        min(sp.Poly(polynomial, *sorted(polynomial.free_symbols, key=str)).coeffs()) > 0 for polynomial in polynomials
+    )
 
 
 def mean_squared_error(weight: Fraction, coins: tuple[Fraction, Fraction], m: int) -> Fraction:
@@ -71,7 +73,7 @@ def printed_error_bound(**setting) -> float:
     return float(model_error_bound(t=1, version="as_printed", **setting))
 
 
-def test_the_list_has_a_test_for_each_erratum():
+def test_each_erratum_has_a_test():
     _, *sections = re.split(r"^## ", ERRATA.read_text(), flags=re.MULTILINE)
     assert [section.partition(".")[0] for section in sections] == [f"E{i}" for i in range(1, 20)]
     grades = [re.search(r"\*\*Grade\*\*: (consequential|misprint|wording)", section) for section in sections]
@@ -99,7 +101,7 @@ def test_e1_the_minimum_of_the_upper_bound():
 
 
 @pytest.mark.parametrize("similarity", [0.01, 0.025, 0.047])
-def test_e1_the_formula_errs_from_the_first_or_second_task_on(similarity: float):
+def test_e1_the_formula_errs_from_early_tasks(similarity: float):
     """The formula errs where C_t < 1/2: for the settings m = 5 and sigma of the experiments."""
     tasks = np.arange(1, 16)
     deviations = {"std": similarity, "var": sqrt(similarity)}
@@ -110,8 +112,8 @@ def test_e1_the_formula_errs_from_the_first_or_second_task_on(similarity: float)
         wrong = np.asarray(upper_bound_gamma(values, "as_printed")) != np.asarray(upper_bound_gamma(values))
         assert (wrong == (values < 0.5)).all()
     if similarity == 0.01:
-        shown = [f"{C:.2f}" for C in (*constants["std"][:1], *constants["var"][:2])]
-        assert shown == re.findall(r"0\.\d\d(?= in task)", ERRATA.read_text().partition("## E2")[0])
+        rounded = [f"{C:.2f}" for C in (*constants["std"][:1], *constants["var"][:2])]
+        assert rounded == re.findall(r"0\.\d\d(?= in task)", ERRATA.read_text().partition("## E2")[0])
 
 
 def test_e2_the_weight_of_the_own_batch():
@@ -148,8 +150,8 @@ def test_e3_the_model_error_of_different_tasks():
 
     def some_row_beyond(error_of_the_batch: float) -> float:
         deviation = 10**6 * error_of_the_batch
-        one = coin.cdf(np.ceil(800_000 - deviation) - 1) + coin.sf(np.floor(800_000 + deviation))
-        return 1 - (1 - one) ** 200
+        one_row = coin.cdf(np.ceil(800_000 - deviation) - 1) + coin.sf(np.floor(800_000 + deviation))
+        return 1 - (1 - one_row) ** 200
 
     printed, ours = printed_error_bound(**setting), float(model_error_bound(t=100, **setting))
     assert some_row_beyond((printed + largest_alpha) / (1 - largest_alpha)) > 0.5
@@ -158,7 +160,7 @@ def test_e3_the_model_error_of_different_tasks():
     assert some_row_beyond(mended - largest_alpha) < 0.05
 
 
-def test_e3_the_first_task_from_which_on_the_bound_holds():
+def test_e3_the_first_task_of_validity():
     """In the example of equal tasks, Theorem A guarantees the printed bound from task 29 on.
 
     By binomial probabilities it fails in task 6 alone with more than delta, and from task 7 on in all tasks together
@@ -174,14 +176,14 @@ def test_e3_the_first_task_from_which_on_the_bound_holds():
         beyond = 2 * stats.binom.cdf(np.ceil(tosses * (0.5 - printed)) - 1, tosses, 0.5)
         return float(1 - (1 - beyond) ** 20)
 
-    rest = 20 * 2 * exp(-2 * 1000 * 99 * printed**2) / (1 - exp(-2 * 1000 * printed**2))
+    tail = 20 * 2 * exp(-2 * 1000 * 99 * printed**2) / (1 - exp(-2 * 1000 * printed**2))
     assert failure(6) > 0.05
-    assert sum(map(failure, range(7, 100))) + rest < 0.05
+    assert sum(map(failure, range(7, 100))) + tail < 0.05
     coins = CoinTasks(m=1000, sigma=0.0, S=10, A=2, T=10**6, delta=0.05)
     assert (first_task_of_validity(coins), first_task_by_theorem_a(coins)) == (7, 29)
 
 
-def test_e3_the_diameter_of_the_models_does_not_scale_sampling_noise():
+def test_e3_diameter_does_not_scale_sampling_noise():
     """Theorem 3 with the diameter Sigma = 0 of one known coin: the error would be 0."""
     assert printed_error_bound(m=1000, radius=0.0, S=2, A=1, T=10, delta=0.05, Sigma=0.0) == 0
     assert 1 - Fraction(comb(1000, 500), 2**1000) > Fraction(95, 100)
@@ -197,9 +199,9 @@ def test_e4_the_meta_mse(tasks: int):
     exclusive = alpha**2 * ((v + x) / (t - 1) + x) + own  # m times the error, x = sigma^2 m and v = E p(1-p)
     inclusive = exclusive.subs(alpha, alpha * (t - 1) / t)
     printed = alpha**2 * x * (1 + 1 / t) + (1 - alpha) ** 2
-    at = {alpha: 1, x: 0, t: tasks}
-    assert printed.subs(at) == 0
-    assert exclusive.subs(at) == v / (tasks - 1) != 0
+    equal = {alpha: 1, x: 0, t: tasks}
+    assert printed.subs(equal) == 0
+    assert exclusive.subs(equal) == v / (tasks - 1) != 0
 
     def minimiser(error: sp.Expr) -> sp.Expr:
         (root,) = sp.solve(sp.diff(error, alpha), alpha)
@@ -232,7 +234,7 @@ def test_e5_the_variance_over_batches(m: int):
         assert second - first**2 - within / (m - 1) == similarity
 
 
-def test_e6_gamma_star_is_where_the_loss_is_least():
+def test_e6_gamma_star_minimises_the_loss():
     """Sec. 2: gamma* := min over gamma of the loss, and 1/(1 - gamma*) the horizon."""
     P, R = ring(4)
     gammas = np.array([0.0, 0.3, 0.9])
@@ -242,7 +244,7 @@ def test_e6_gamma_star_is_where_the_loss_is_least():
     assert gammas[loss.argmin()] == 0.3  # printed: gamma* = 0, which plans no way to the reward
 
 
-def test_e7_the_bound_does_not_vanish_with_the_number_of_tasks():
+def test_e7_the_bound_does_not_vanish():
     """Theorem 2: "boils down to O((sigma + 1/sqrt(m))/sqrt(T))"."""
     T = sp.symbols("T", positive=True)
     in_O = (sigma + (sigma + sp.sqrt(sigma**2 + 1 / m)) / sp.sqrt(T) + sigma**2 * sp.sqrt(m)) / (sigma**2 * m + 1)
@@ -254,8 +256,8 @@ def test_e7_the_bound_does_not_vanish_with_the_number_of_tasks():
     assert sp.simplify(limit - (sigma + sigma**2 * sp.sqrt(m)) / (sigma**2 * m + 1)) == 0
     assert limit.subs({m: 5, sigma: sp.Rational(1, 10)}).is_positive
     alpha = 1 / (sigma**2 * m + 1)
-    known = alpha * sigma + (1 - alpha) / sp.sqrt(m)  # the bound for an agent with a known mean model
-    learned = sp.simplify((in_O - known) * sp.sqrt(T))
+    known_bound = alpha * sigma + (1 - alpha) / sp.sqrt(m)  # the bound for an agent with a known mean model
+    learned = sp.simplify((in_O - known_bound) * sp.sqrt(T))
     assert T not in learned.free_symbols  # in the paper's favour: the excess over this agent falls as 1/sqrt(T)
     assert learned.subs({m: 5, sigma: sp.Rational(1, 10)}).is_positive
     assert sp.simplify(in_O.subs(sigma, 0) - 1 / sp.sqrt(m * T)) == 0
@@ -282,13 +284,13 @@ def test_e8_discount_factors_of_two_values():
     """
     P, R = np.ones((1, 1, 1)), np.ones((1, 1))
     policy = np.zeros((1, 1), int)
-    assert abs(value_of(P, R, policy, 0.5) - value_of(P, R, policy, 0.9)).max() > 7
+    assert abs(policy_values(P, R, policy, 0.5) - policy_values(P, R, policy, 0.9)).max() > 7
 
     rng = np.random.default_rng(0)
     models, rewards = random_models(rng, 20, 3, 2)
     policies = all_policies(3, 2)
     for P, P_hat, R in zip(models, rng.multinomial(5, models) / 5, rewards, strict=True):
-        V, V_hat = value_of(P, R, policies, 0.6), value_of(P_hat, R, policies, 0.6)
+        V, V_hat = policy_values(P, R, policies, 0.6), policy_values(P_hat, R, policies, 0.6)
         inner = np.abs(np.einsum("sax,px->psa", P_hat - P, V)).max()
         assert np.abs(V - V_hat).max() <= 0.6 / 0.4 * inner + 1e-12
 
@@ -305,7 +307,7 @@ def test_e9_the_diameter_in_theorem_1():
     assert HALF * (1 - Fraction(3, 5)) > delta
 
 
-def test_e10_rewards_scale_both_terms_of_theorem_1():
+def test_e10_rewards_scale_both_terms():
     """Theorem 1: (gamma_eval - gamma)/((1-gamma_eval)(1-gamma)) without R_max, at gamma = 0 and the true model.
 
     Action 0 pays 0.1 and then nothing. Action 1 pays nothing, and every later step pays R_max = 2.
@@ -320,7 +322,7 @@ def test_e10_rewards_scale_both_terms_of_theorem_1():
 
 
 @pytest.mark.parametrize("tasks", [2, 3, 6])
-def test_e11_the_variance_of_the_average_of_the_tasks_before(tasks: int):
+def test_e11_the_variance_of_earlier_averages(tasks: int):
     """App. B: the variance of the average of P_1 .. P_{t-1} is at most sigma^2/t. Tasks P_o +- sigma, sigma = 1."""
     averages = [Fraction(sum(signs), tasks - 1) for signs in product((-1, 1), repeat=tasks - 1)]
     variance = sum(average**2 for average in averages) / len(averages)
@@ -336,18 +338,18 @@ def test_e12_no_gain_for_every_similarity():
     """
     few, coins = 5, (Fraction(1, 10), Fraction(9, 10))
     similarity, noise = Fraction(16, 100), Fraction(9, 100)
-    alone = mean_squared_error(Fraction(0), coins, few)
-    assert alone == noise / few
-    assert mean_squared_error(1 / (similarity * few + 1), coins, few) > alone
-    assert mean_squared_error(noise / (noise + similarity * few), coins, few) < alone
+    unmixed = mean_squared_error(Fraction(0), coins, few)
+    assert unmixed == noise / few
+    assert mean_squared_error(1 / (similarity * few + 1), coins, few) > unmixed
+    assert mean_squared_error(noise / (noise + similarity * few), coins, few) < unmixed
 
     error = alpha**2 * x + (1 - alpha) ** 2 * v  # m times the mean squared error
     gain = v - error.subs(alpha, 1 / (x + 1))
     assert sp.simplify(gain - (v - x * (1 - 2 * v)) / (x + 1) ** 2) == 0
     assert is_positive(v - error.subs(alpha, v / (v + x)))
-    of_frequencies = sp.symbols("c", positive=True)  # the bound of frequencies, sqrt(L/(2 m))
-    of_pomrl = (sigma + x * of_frequencies) / (1 + x)
-    assert sp.simplify(of_frequencies - of_pomrl - (of_frequencies - sigma) / (1 + x)) == 0
+    frequency_bound = sp.symbols("c", positive=True)  # the bound of frequencies, sqrt(L/(2 m))
+    pomrl_bound = (sigma + x * frequency_bound) / (1 + x)
+    assert sp.simplify(frequency_bound - pomrl_bound - (frequency_bound - sigma) / (1 + x)) == 0
 
 
 def test_e13_constants_of_hoeffding_and_azuma():
@@ -377,7 +379,7 @@ def test_e14_gamma_up_to_one():
     assert schedule.select(state)[0, 0] == 0.9
 
 
-def test_e15_the_similarity_of_the_dirichlet_distribution_that_is_drawn():
+def test_e15_the_similarity_of_drawn_dirichlet_tasks():
     """App. F: Dir(15, 15, 15) has sigma of about 0.0129."""
     share = Fraction(15, 45)
     variance = share * (1 - share) / 46
@@ -386,7 +388,7 @@ def test_e15_the_similarity_of_the_dirichlet_distribution_that_is_drawn():
     assert abs(sqrt(variance) - 0.0129) > 0.05
 
 
-def test_e16_a_dirichlet_distribution_is_not_within_its_variance():
+def test_e16_dirichlet_tasks_exceed_their_variance():
     """Sec. 5: it satisfies |P_t - P_o| <= sigma with high probability for sigma the largest "sigma_i", its variance."""
     entry = stats.beta(15, 30)
 
@@ -413,26 +415,26 @@ def test_e17_error_bars_are_standard_errors():
 
 def test_e18_figure_6_shows_ada_pomrl():
     """Sec. 6.3: "the planning loss obtained by POMRL with our schedules". Average over 15 tasks at gamma_eval."""
-    drawn = pd.read_csv(DIGITISED).query("cell == 48 and series == 'gamma_eval' and task == 15")
-    value, error = drawn[["value", "reading_error"]].to_numpy()[0]
+    digitised = pd.read_csv(DIGITISED).query("cell == 48 and series == 'gamma_eval' and task == 15")
+    value, error = digitised[["value", "reading_error"]].to_numpy()[0]
     ada_pomrl = pd.read_parquet(NOTEBOOK / "ada_pomrl.parquet").query("seed > 188 and gamma > 0.98")
     assert ada_pomrl["seed"].nunique() == 100  # printed: 600
     assert abs(ada_pomrl["loss"].mean() - value) < error
-    others = pd.read_parquet(NOTEBOOK / "gamma_eval.parquet").query("concentration_over_S == 1.5")
-    of_pomrl = others[others["estimator"] == "POMRL"].groupby("seed")["loss"].mean()
-    assert value - of_pomrl.mean() > 6 * of_pomrl.std() / 10
+    baselines = pd.read_parquet(NOTEBOOK / "gamma_eval.parquet").query("concentration_over_S == 1.5")
+    pomrl_losses = baselines[baselines["estimator"] == "POMRL"].groupby("seed")["loss"].mean()
+    assert value - pomrl_losses.mean() > 6 * pomrl_losses.std() / 10
 
 
-def test_e19_figure_5_does_not_show_m_transitions_from_each_pair():
+def test_e19_figure_5_shows_other_data():
     """Sec. 3.2: "m i.i.d. samples" from each pair. Without meta-learning, average over tasks, sigma = 0.047."""
-    drawn = pd.read_csv(DIGITISED).query("cell == 61 and series == 'without'")["value"].mean()
-    alone = ["estimator=without_meta", "gamma_schedule=fixed"]
-    by_text = experiment(PUBLISHED, [*alone, "sigma=0.047"])
+    digitised = pd.read_csv(DIGITISED).query("cell == 61 and series == 'without'")["value"].mean()
+    without_meta = ["estimator=without_meta", "gamma_schedule=fixed"]
+    by_text = experiment(PUBLISHED, [*without_meta, "sigma=0.047"])
     trajectories = ["reading=computed", "sigma=0.047", "trials=10"]
-    by_notebook = experiment(PUBLISHED, [*alone, *trajectories, "meta_batch.batches=1"])
+    by_notebook = experiment(PUBLISHED, [*without_meta, *trajectories, "meta_batch.batches=1"])
     losses = {}
-    for name, of in (("text", by_text), ("notebook", by_notebook)):
-        (table,) = tables(of.problem, [of.method], range(100))
+    for name, variant in (("text", by_text), ("notebook", by_notebook)):
+        (table,) = tables(variant.problem, [variant.method], range(100))
         losses[name] = table.groupby("run")["planning_loss"].mean()
-    assert losses["text"].mean() < drawn - 4 * losses["text"].std() / 10
-    assert abs(losses["notebook"].mean() - drawn) < 4 * losses["notebook"].std() / 10
+    assert losses["text"].mean() < digitised - 4 * losses["text"].std() / 10
+    assert abs(losses["notebook"].mean() - digitised) < 4 * losses["notebook"].std() / 10

@@ -29,7 +29,7 @@ def test_it_is_the_sum_over_all_models(zeros: bool) -> None:
         np.testing.assert_allclose(actual[i], brute_force(counts[i], candidates), rtol=0, atol=1e-13)
 
 
-def test_many_transitions_do_not_underflow_and_leave_the_true_model() -> None:
+def test_many_transitions_leave_the_true_model() -> None:
     rng = np.random.default_rng(4)
     candidates = rng.dirichlet(np.ones(5), (6, 5, 2))
     counts = rng.multinomial(10**6, candidates[2:3])
@@ -38,7 +38,7 @@ def test_many_transitions_do_not_underflow_and_leave_the_true_model() -> None:
 
 def test_transitions_that_no_model_has_are_refused() -> None:
     candidates = np.array([[[[1.0, 0.0]], [[0.5, 0.5]]], [[[1.0, 0.0]], [[1.0, 0.0]]]])
-    seen = np.array([[[[1, 0]], [[1, 0]]], [[[1, 0]], [[0, 1]]]])
-    np.testing.assert_array_equal(posterior_mean(seen, candidates)[1], candidates[0])
+    observed = np.array([[[[1, 0]], [[1, 0]]], [[[1, 0]], [[0, 1]]]])
+    np.testing.assert_array_equal(posterior_mean(observed, candidates)[1], candidates[0])
     with pytest.raises(ValueError, match="none of the 1 candidate models allows the observed transitions of a run"):
-        posterior_mean(seen, candidates[1:])
+        posterior_mean(observed, candidates[1:])

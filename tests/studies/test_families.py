@@ -30,27 +30,27 @@ SECOND = CLAIM.replace("K1", "K2").replace('"first"', '"second"').replace("meta_
 
 
 @pytest.fixture
-def mine(here: Path) -> Path:
-    both = f"{CLAIM}\n\n{SECOND}".replace(', figures=("curves",)', "")
-    files = {**UNDRAWN, "sweeps/second.yaml": SWEEP.format(seed=2), "claims.py": both}
-    return write(here / "mine", {**files, "study.yaml": SMALL["study.yaml"] + VARIANTS, "variants.py": FAMILY})
+def mine(cwd: Path) -> Path:
+    two_claims = f"{CLAIM}\n\n{SECOND}".replace(', figures=("curves",)', "")
+    files = {**UNDRAWN, "sweeps/second.yaml": SWEEP.format(seed=2), "claims.py": two_claims}
+    return write(cwd / "mine", {**files, "study.yaml": SMALL["study.yaml"] + VARIANTS, "variants.py": FAMILY})
 
 
-def judged() -> dict[str, set[str]]:
+def judged_claims() -> dict[str, set[str]]:
     table = judgements.read(find("mine").outputs)
     return {variant: set(table.of(variant)) for variant in table.variants}
 
 
-def test_a_variant_of_a_family_takes_no_judgement_from_the_one_of_the_same_name(mine: Path) -> None:
+def test_variants_keep_judgements_of_their_namesakes(mine: Path) -> None:
     assert call(reproduce, "mine")[0] == 0
-    assert judged() == {"default": {"K1", "K2"}, "wide": {"K1", "K2"}}
+    assert judged_claims() == {"default": {"K1", "K2"}, "wide": {"K1", "K2"}}
     for command, names in ((reproduce, "widths"), (claims, "all"), (claims, "widths")):
         assert call(command, "mine", "--variants", names)[0] == 0
-        assert judged() == {"default": {"K1", "K2"}, "wide": {"K1", "K2"}, "wider": {"K1"}}
+        assert judged_claims() == {"default": {"K1", "K2"}, "wide": {"K1", "K2"}, "wider": {"K1"}}
 
 
 @pytest.mark.usefixtures("mine")
-def test_names_stand_for_variants_of_study_yaml_first() -> None:
+def test_study_yaml_names_come_first() -> None:
     study = find("mine")
     assert [variant.name for variant in find_variants(study, "all")] == ["default", "wide", "wider"]
     assert find_variants(study, "widths")[0] is study.variants[1]

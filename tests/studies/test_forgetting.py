@@ -16,7 +16,7 @@ ADA = RegularisedLeastSquares(mixing="paper", similarity="welford")
 S, A, M = 8, 3, 5
 
 
-def drawn(P: np.ndarray, T: int, visits: int | None = M, seed: int = 0) -> list[Batch]:
+def draw_batches(P: np.ndarray, T: int, visits: int | None = M, seed: int = 0) -> list[Batch]:
     """Batches of T tasks with the same models P [n, S, A, S]; numbers of transitions are unequal if None."""
     rng = np.random.default_rng(seed)
     batches = []
@@ -39,7 +39,7 @@ def learned(estimator: Estimator, batches: list[Batch]) -> Memory:
 
 @pytest.mark.parametrize("factor", [0.3, 0.9])
 def test_averages_are_those_of_the_weighted_tasks(factor):
-    batches = drawn(models(), 6)
+    batches = draw_batches(models(), 6)
     memory = learned(replace(ADA, forgetting=factor), batches)
     weight = factor ** np.arange(5.0, -1.0, -1.0)
     P_bar = np.stack([batch.P_bar for batch in batches])
@@ -52,21 +52,21 @@ def test_averages_are_those_of_the_weighted_tasks(factor):
 
 
 @pytest.mark.parametrize("estimator", [ADA, EmpiricalBayes()])
-def test_what_is_learned_is_to_forget_after_a_switch_and_not_before(estimator):
+def test_forgetting_is_learned_after_a_switch(estimator):
     forgetting = replace(estimator, forgetting="learned")
-    before = learned(forgetting, drawn(models(), 20))
+    before = learned(forgetting, draw_batches(models(), 20))
     assert (before.mass == 20).all()
-    after = learned(forgetting, [*drawn(models(), 20), *drawn(models(seed=1), 3, seed=1)])
+    after = learned(forgetting, [*draw_batches(models(), 20), *draw_batches(models(seed=1), 3, seed=1)])
     assert (after.mass < 1.0 / (1.0 - FORGETTING_FACTORS[2])).all()
 
 
 @pytest.mark.parametrize("estimator", [ADA, EmpiricalBayes()])
-def test_a_factor_of_1_forgets_nothing_to_the_last_bit(estimator):
-    batches = drawn(models(), 20)
-    plain, kept = learned(estimator, batches), learned(replace(estimator, forgetting="learned"), batches)
-    assert (kept.mass == 20).all()
+def test_a_factor_of_1_forgets_nothing(estimator):
+    batches = draw_batches(models(), 20)
+    plain, unforgotten = learned(estimator, batches), learned(replace(estimator, forgetting="learned"), batches)
+    assert (unforgotten.mass == 20).all()
     for name in ("P_o_hat", "squares", "noise", *(["c", "P_o"] if isinstance(estimator, EmpiricalBayes) else [])):
-        assert np.array_equal(getattr(plain, name), getattr(kept, name))
+        assert np.array_equal(getattr(plain, name), getattr(unforgotten, name))
 
 
 @pytest.mark.parametrize(
@@ -74,23 +74,23 @@ def test_a_factor_of_1_forgets_nothing_to_the_last_bit(estimator):
     [ADA, replace(ADA, forgetting=0.9), replace(ADA, forgetting="learned"), EmpiricalBayes(), Mixture(),
      replace(ADA, similarity="debiased", mixing="mse_optimal", scope="per_pair", weights="transitions")],
 )  # fmt: skip
-def test_a_task_without_any_data_is_estimated_by_the_prior(estimator):
-    batches = drawn(models(), 4)
+def test_tasks_without_data_use_the_prior(estimator):
+    batches = draw_batches(models(), 4)
     memory = learned(estimator, batches)
     empty = Batch.of_counts(np.zeros_like(batches[0].counts), M)
     truth = Truth(models(), 0.1 * models())
     h = estimator.assess(5, empty, memory, estimator.learn(memory, empty), truth).h
-    alone = estimator.learn(estimator.initial_memory(3, S, A), empty)
-    for of_model in (h, estimator.assess(2, empty, alone, estimator.learn(alone, empty), truth).h):
-        np.testing.assert_allclose(of_model.sum(-1), 1.0)
+    first = estimator.learn(estimator.initial_memory(3, S, A), empty)
+    for model in (h, estimator.assess(2, empty, first, estimator.learn(first, empty), truth).h):
+        np.testing.assert_allclose(model.sum(-1), 1.0)
     assert np.abs(h - models()).mean() < np.abs(1.0 / S - models()).mean()
 
 
-def test_components_are_told_apart_up_to_their_number():
-    two = [drawn(models(seed=kind), 1, 20, seed=t)[0] for t, kind in enumerate([0, 1, 0, 1, 0, 1, 1])]
-    several, one = (learned(Mixture(components=number), two) for number in (3, 1))
-    assert isinstance(several, MixtureMemory)
-    assert isinstance(one, MixtureMemory)
-    counted = several.members.counted.reshape(3, 3)  # components and runs
+def test_components_are_separated_up_to_their_number():
+    two = [draw_batches(models(seed=kind), 1, 20, seed=t)[0] for t, kind in enumerate([0, 1, 0, 1, 0, 1, 1])]
+    three, single = (learned(Mixture(components=number), two) for number in (3, 1))
+    assert isinstance(three, MixtureMemory)
+    assert isinstance(single, MixtureMemory)
+    counted = three.members.counted.reshape(3, 3)  # components and runs
     assert np.array_equal(np.sort(counted, axis=0), np.array([[0.0] * 3, [3.0] * 3, [4.0] * 3]))
-    assert one.members.counted.tolist() == [[[7.0]]] * 3
+    assert single.members.counted.tolist() == [[[7.0]]] * 3

@@ -32,9 +32,9 @@ def exact(counts: np.ndarray) -> np.ndarray:
         by_row.append(logsumexp(joint, axis=1))
         weight = np.exp(joint - by_row[-1][:, None])
         means.append((weight * (c * p + n[-1]) / (c + n[-1] + other[-1])).sum(1))
-    both = np.sum(by_row, axis=0)
-    of_c = np.exp(both - logsumexp(both))
-    first = np.array([of_c @ mean for mean in means])
+    joint_rows = np.sum(by_row, axis=0)
+    c_weights = np.exp(joint_rows - logsumexp(joint_rows))
+    first = np.array([c_weights @ mean for mean in means])
     return np.stack([first, 1 - first], axis=-1)[:, None]
 
 
@@ -47,24 +47,24 @@ def test_it_is_exact_integration_with_two_states():
         np.testing.assert_allclose(actual[t - 1][0], exact(batches[:t, 0]), atol=0.025)
 
 
-def drawn(n: int = 3, tasks: int = 3) -> list[Batch]:
+def draw_batches(n: int = 3, tasks: int = 3) -> list[Batch]:
     rng = np.random.default_rng(0)
     P_o = rng.dirichlet(np.ones(4), (n, 4, 2)) * (np.arange(4) < 2)  # half of each row is 0
     P_o /= P_o.sum(-1, keepdims=True)
     return [Batch.of_counts(rng.multinomial(5, P_o), 5, equal=True) for _ in range(tasks)]
 
 
-def test_states_beyond_the_support_have_probability_0_once_it_is_known():
-    learner, batches = HierarchicalBayes(zeros=2, sweeps=5, burn_in=1), drawn(tasks=4)
-    seen = np.sum([batch.counts for batch in batches], axis=0) > 0
+def test_unsupported_states_have_probability_0():
+    learner, batches = HierarchicalBayes(zeros=2, sweeps=5, burn_in=1), draw_batches(tasks=4)
+    is_observed = np.sum([batch.counts for batch in batches], axis=0) > 0
     actual = estimates(learner, batches)[-1]
-    known = seen.sum(-1) == 2
-    assert known.any()
-    assert (actual[known] > 0).tolist() == seen[known].tolist()
+    is_known = is_observed.sum(-1) == 2
+    assert is_known.any()
+    assert (actual[is_known] > 0).tolist() == is_observed[is_known].tolist()
     np.testing.assert_allclose(actual.sum(-1), 1.0)
 
 
-def test_one_transition_and_more_states_than_the_law_has_are_finite():
+def test_extreme_counts_give_finite_estimates():
     rng = np.random.default_rng(0)
     batches = [Batch.of_counts(rng.multinomial(1, np.full((2, 3, 1, 3), 1 / 3)), 1, equal=True) for _ in range(8)]
     actual = estimates(HierarchicalBayes(zeros=2, sweeps=3, burn_in=0), batches)

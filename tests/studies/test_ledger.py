@@ -38,32 +38,35 @@ def overrides(variant: Variant, options: dict[str, str]) -> list[str]:
 
 class TestDifferences:
     @pytest.mark.parametrize(("estimator", "schedule"), OPTIONS)
-    def test_all_choices_but_for_fewer_trials_equal_the_computed_reading(self, estimator: str, schedule: str) -> None:
+    def test_all_choices_equal_the_computed_reading(self, estimator: str, schedule: str) -> None:
         options = {"estimator": estimator, "gamma_schedule": schedule}
         selected = [f"{group}={option}" for group, option in options.items()]
-        every = overrides(combine(choices()), options)
+        changes = overrides(combine(choices()), options)
         combined, computed = (
-            experiment(PUBLISHED, [*selected, *further]) for further in (every, ["reading=computed", "trials=100"])
+            experiment(PUBLISHED, [*selected, *selection])
+            for selection in (changes, ["reading=computed", "trials=100"])
         )
         assert store.signature(combined) == store.signature(computed)
 
 
 class TestFamily:
-    def test_it_contains_the_ladder_and_all_but_one(self) -> None:
+    def test_the_family_contains_the_ladder(self) -> None:
         names = {variant.name for variant in PAPER.family(FAMILY).variants}
-        every = [choice.name for choice in choices()]
-        assert {" + ".join(every[:length]) for length in range(1, len(every) + 1)} <= names
-        assert {" + ".join(name for name in every if name != "v2"), "repaired", *every} - names == {
-            choice.name for choice in choices() if choice.needs
-        }
+        names_of_choices = [choice.name for choice in choices()]
+        assert {" + ".join(names_of_choices[:length]) for length in range(1, len(names_of_choices) + 1)} <= names
+        assert {
+            " + ".join(name for name in names_of_choices if name != "v2"),
+            "repaired",
+            *names_of_choices,
+        } - names == {choice.name for choice in choices() if choice.needs}
 
 
 class TestDocument:
-    def test_it_shows_the_differences_that_change_the_loss_by_a_tenth(self) -> None:
+    def test_differences_of_a_tenth_are_shown(self) -> None:
         losses = pd.read_csv(VALUES["effects"]).query("number == @LOSS")
         assert {*notebook.EFFECTS} == {*losses.loc[losses["estimate"].abs() >= 0.1, "difference"]}
 
-    def test_every_difference_with_a_key_is_measured_where_it_applies(self) -> None:
+    def test_every_applicable_difference_is_measured(self) -> None:
         measured = pd.read_csv(VALUES["effects"]).groupby("place")["difference"].unique()
         names = {choice.name for choice in choices()} - {"zeros"}  # five zeros in both at S = 10
         dependent = {choice.name for choice in choices() if choice.needs}
@@ -73,7 +76,7 @@ class TestDocument:
     @pytest.mark.parametrize("name", ["v2", "lag", "exclusive"])
     def test_values_are_those_of_the_experiments(self, name: str) -> None:
         (choice,) = (choice for choice in choices() if choice.name == name)
-        changed, default = (experiment(PUBLISHED, list(of)) for of in (choice.overrides, ()))
+        changed, default = (experiment(PUBLISHED, list(changes)) for changes in (choice.overrides, ()))
         before, after = map(Result.of_table, tables(default.problem, [default.method, changed.method], range(60)))
         expected = difference(before.tasks(LAST_TASKS), after.tasks(LAST_TASKS), paired=True)
         values = pd.read_csv(VALUES["effects"]).set_index(["difference", "number", "place"])
@@ -96,7 +99,7 @@ class TestDocument:
         assert as_variance[0] < 0.99
         assert as_variance[1:] == [0.99] * 14
 
-    def test_with_nothing_stored_one_line_says_what_to_run(self, empty_outputs: Path) -> None:
+    def test_an_empty_store_names_the_command(self, empty_outputs: Path) -> None:
         (line,) = pages.renew(PAPER)
         assert line.startswith("pages/notebook.md is not renewed: ")
         assert "runs are stored; run `pomrl reproduce pomrl2023 --variants all`" in line
@@ -112,10 +115,10 @@ def losses(level: float, at_half: float = 0.0) -> Result:
     return Result.of_losses(np.stack([np.full_like(at_eval, at_half) * runs, at_eval], axis=-1), GAMMAS)
 
 
-def results(ada: float, uniform: float, alone: float, oracle: float) -> NotebookResults:
-    others = {"uniform_prior": uniform, "without_meta": alone, "oracle": oracle}
-    of_others = {(name, "fixed"): losses(level) for name, level in others.items()}
-    return NotebookResults({("ada_pomrl", "grid"): losses(ada, 10.0), **of_others})
+def results(ada: float, uniform: float, without_meta: float, oracle: float) -> NotebookResults:
+    levels = {"uniform_prior": uniform, "without_meta": without_meta, "oracle": oracle}
+    other_losses = {(name, "fixed"): losses(level) for name, level in levels.items()}
+    return NotebookResults({("ada_pomrl", "grid"): losses(ada, 10.0), **other_losses})
 
 
 class TestLadder:

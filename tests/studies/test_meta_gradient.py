@@ -13,8 +13,8 @@ def log_likelihood(h: np.ndarray, logit: float, rows: list[list[int]]) -> float:
     alpha, total = 1.0 / (1.0 + np.exp(-logit)), 0.0
     for prior, states in zip(h, rows, strict=True):
         for i, state in enumerate(states):
-            others = states[:i] + states[i + 1 :]
-            frequency = others.count(state) / len(others) if others else 1.0 / len(prior)
+            remaining = states[:i] + states[i + 1 :]
+            frequency = remaining.count(state) / len(remaining) if remaining else 1.0 / len(prior)
             total += float(np.log(alpha * prior[state] + (1.0 - alpha) * frequency))
     return total
 

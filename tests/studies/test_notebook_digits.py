@@ -16,8 +16,8 @@ LARGEST, SMALLEST = max(stored.CONCENTRATIONS), min(stored.CONCENTRATIONS)
 @pytest.fixture(scope="module")
 def similarity() -> pd.DataFrame:
     """The stored losses of the runs of cells 43 to 45, 55 and 61."""
-    ada_pomrl, others = stored.read("ada_pomrl.parquet"), stored.read("gamma_eval.parquet")
-    rows = pd.concat([ada_pomrl, others[others["estimator"] != "ada-POMRL"]])
+    ada_pomrl, baselines = stored.read("ada_pomrl.parquet"), stored.read("gamma_eval.parquet")
+    rows = pd.concat([ada_pomrl, baselines[baselines["estimator"] != "ada-POMRL"]])
     return rows[(rows["concentration_over_S"] == SMALLEST) & rows["seed"].isin(stored.SIMILARITY_SEEDS)]
 
 
@@ -29,10 +29,10 @@ def schedules() -> pd.DataFrame:
 
 
 def test_two_runs_have_the_stored_losses() -> None:
-    again, per_run = stored.per_run(), stored.read("per_run.csv")
-    assert len(again) == 2 * len(ESTIMATORS) * TASKS * len(GAMMAS)
-    pd.testing.assert_frame_equal(again[KEY], per_run[KEY], check_exact=True)
-    np.testing.assert_allclose(again["loss"], per_run["loss"], rtol=0, atol=1e-12)
+    recomputed, per_run = stored.per_run(), stored.read("per_run.csv")
+    assert len(recomputed) == 2 * len(ESTIMATORS) * TASKS * len(GAMMAS)
+    pd.testing.assert_frame_equal(recomputed[KEY], per_run[KEY], check_exact=True)
+    np.testing.assert_allclose(recomputed["loss"], per_run["loss"], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -42,23 +42,23 @@ def test_two_runs_have_the_stored_losses() -> None:
         ("gamma_eval.parquet", 100 * len(stored.CONCENTRATIONS) * len(ESTIMATORS) * TASKS),
     ],
 )
-def test_the_stored_tables_have_every_run_once_and_agree_with_each_other(name: str, rows: int) -> None:
+def test_stored_tables_agree_with_each_other(name: str, rows: int) -> None:
     table = stored.read(name).astype({"estimator": "str"})
     assert len(table) == rows
     assert not table.duplicated(KEY).any()
-    both = stored.read("per_run.csv").merge(table, on=KEY, suffixes=("", "_of_table"))
-    assert len(both) >= 2 * TASKS
-    np.testing.assert_allclose(both["loss_of_table"], both["loss"], rtol=0, atol=1e-12)
+    merged = stored.read("per_run.csv").merge(table, on=KEY, suffixes=("", "_of_table"))
+    assert len(merged) >= 2 * TASKS
+    np.testing.assert_allclose(merged["loss_of_table"], merged["loss"], rtol=0, atol=1e-12)
 
 
 def test_the_curves_are_those_of_the_figures(similarity: pd.DataFrame, schedules: pd.DataFrame) -> None:
-    drawn = agreement.compared(stored.digitised(), agreement.computed(similarity, schedules))
-    assert len(drawn) == 13 * TASKS + 2 * len(GAMMAS) + 6 * TASKS
+    comparison = agreement.compared(stored.digitised(), agreement.computed(similarity, schedules))
+    assert len(comparison) == 13 * TASKS + 2 * len(GAMMAS) + 6 * TASKS
     # the marker of task 1 in cell 45 was misread: what cell 45 prints for it is reproduced
-    read_well = drawn.loc[(drawn["cell"] != 45) | (drawn["task"] > 1), "in_reading_errors"]
+    read_well = comparison.loc[(comparison["cell"] != 45) | (comparison["task"] > 1), "in_reading_errors"]
     # the error of reading is a standard error: few points are off by more than two of them
     assert read_well.max() < 2.5
-    assert (read_well[drawn["cell"].isin([48, 49, 50])] > 1).mean() < 0.1
+    assert (read_well[comparison["cell"].isin([48, 49, 50])] > 1).mean() < 0.1
 
 
 def test_the_command_says_how_the_numbers_compare(

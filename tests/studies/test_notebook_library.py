@@ -39,25 +39,25 @@ def published() -> pd.DataFrame:
     return pd.read_csv(PATH)
 
 
-def test_their_distribution_is_that_of_the_notebooks_streams_and_another_is_told_apart(few: pd.DataFrame) -> None:
+def test_their_distribution_is_of_the_notebook(few: pd.DataFrame) -> None:
     p = p_values(few, legacy_losses())
     assert len(p) == 15 + 20
     assert min(p) * len(p) > LEAST_P
     assert min(p_values(few.assign(loss=2 * few["loss"]), legacy_losses())) * len(p) < LEAST_P
 
 
-def test_the_published_table_agrees_with_the_notebooks_streams(published: pd.DataFrame) -> None:
+def test_the_published_table_agrees_with_streams(published: pd.DataFrame) -> None:
     actual = differences(published, means(legacy_losses()))
     assert len(actual) == 525
     assert actual["z"].abs().max() < 4
 
 
-def test_the_published_table_agrees_with_runs_computed_again(few: pd.DataFrame, published: pd.DataFrame) -> None:
+def test_the_published_table_can_be_recomputed(few: pd.DataFrame, published: pd.DataFrame) -> None:
     assert published["runs"].min() >= 200
-    again = means(few).merge(published, on=KEY, suffixes=("", "_of_file"))
-    assert len(again) == len(published) == 3 * 5 * 15 * 11
-    spread = again["se_of_file"] * np.sqrt(again["runs_of_file"])
-    z = (again["mean"] - again["mean_of_file"]) / (spread * np.sqrt(1 / FEW - 1 / again["runs_of_file"]))
+    merged = means(few).merge(published, on=KEY, suffixes=("", "_of_file"))
+    assert len(merged) == len(published) == 3 * 5 * 15 * 11
+    spread = merged["se_of_file"] * np.sqrt(merged["runs_of_file"])
+    z = (merged["mean"] - merged["mean_of_file"]) / (spread * np.sqrt(1 / FEW - 1 / merged["runs_of_file"]))
     # losses are skewed, and a mean of few of them is too
     assert z.abs().max() < 6
     assert z.pow(2).mean() < 2.5

@@ -19,11 +19,11 @@ SMALL = ["reading=computed", "T=5", "trials=2", "meta_batch.batches=12", "gamma_
 ESTIMATORS = ["without_meta", "oracle", "pomrl", "ada_pomrl", "aggregating", "uniform_prior"]
 
 
-def of_notebook(*overrides: str) -> Any:
+def notebook_experiment(*overrides: str) -> Any:
     return experiment_of(PUBLISHED, [*SMALL, *overrides])
 
 
-def drawn(problem: Any, run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw_run(problem: Any, run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The models P[T,S,A,S] of a run, and the transitions of the learner and of the meta-learner, [T,batch,S,A,S]."""
     mean, rng = problem.mean(run), generator(problem.seed, run, Stream.TASKS)
     P = problem.task_distribution.draw_tasks(rng, mean, problem.T)
@@ -37,10 +37,10 @@ def drawn(problem: Any, run: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def batch_of_meta_learner(counts: np.ndarray) -> np.ndarray:
     """The mean of frequencies with rows of zeros for pairs without a visit, its rows normalised."""
     B = np.zeros(counts.shape[1:])
-    for of_batch in counts:
+    for batch_counts in counts:
         for pair in np.ndindex(B.shape[:2]):
-            if of_batch[pair].sum():
-                B[pair] += of_batch[pair] / of_batch[pair].sum() / len(counts)
+            if batch_counts[pair].sum():
+                B[pair] += batch_counts[pair] / batch_counts[pair].sum() / len(counts)
     for pair in np.ndindex(B.shape[:2]):
         B[pair] = B[pair] / B[pair].sum() if B[pair].sum() else 1 / len(B)
     return B
@@ -51,7 +51,7 @@ def estimates(name: str, problem: Any, run: int) -> list[tuple[float, list[np.nd
     mean = problem.mean(run)
     concentration = 1.5 * problem.S * (1 + 0.015 * problem.S)
     variance = mean.P_o * (1 - mean.P_o) / (concentration + 1)
-    _, of_learner, of_meta_learner = drawn(problem, run)
+    _, learner_counts, meta_counts = draw_run(problem, run)
     S, A = problem.S, problem.A
     uniform = np.full((S, A, S), 1 / S)
     prior, s_now, s_late = uniform, np.full((S, A, S), 0.1), np.full((S, A, S), 0.1)
@@ -65,7 +65,7 @@ def estimates(name: str, problem: Any, run: int) -> list[tuple[float, list[np.nd
         if t > 1 and name == "aggregating":
             alpha = np.ones((S, A))
         P_hats = []
-        for counts in of_learner[t - 1]:
+        for counts in learner_counts[t - 1]:
             P_hat = np.empty((S, A, S))
             for s, a in np.ndindex(S, A):
                 visits = counts[s, a].sum()
@@ -75,7 +75,7 @@ def estimates(name: str, problem: Any, run: int) -> list[tuple[float, list[np.nd
         outcomes.append((alpha.mean(), P_hats))
         s_late = s_now
         if t > 1:
-            B = batch_of_meta_learner(of_meta_learner[t - 1])
+            B = batch_of_meta_learner(meta_counts[t - 1])
             updated = (1 - 1 / t) * prior + B / t
             s_now = (1 - 1 / t) * s_now + abs(B - prior) * abs(B - updated) / t
             prior = updated
@@ -84,12 +84,12 @@ def estimates(name: str, problem: Any, run: int) -> list[tuple[float, list[np.nd
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_learners_are_those_of_plain_loops(name: str):
-    experiment = of_notebook(f"estimator={name}")
+    experiment = notebook_experiment(f"estimator={name}")
     problem, gammas = experiment.problem, np.array([0.0, 0.5, 0.99])
     (table,) = tables(problem, [experiment.method], range(2))
     actual = table.set_index(["run", "task", "gamma"]).sort_index()
     for run in range(2):
-        P, R = drawn(problem, run)[0], problem.mean(run).R
+        P, R = draw_run(problem, run)[0], problem.mean(run).R
         for t, (alpha, P_hats) in enumerate(estimates(name, problem, run), start=1):
             losses, errors = [], []
             for P_hat in P_hats:
@@ -103,8 +103,8 @@ def test_learners_are_those_of_plain_loops(name: str):
             np.testing.assert_allclose(rows["planning_loss"], np.mean(losses, axis=0), rtol=1e-9, atol=1e-10)
 
 
-def test_the_largest_variance_of_its_tasks_is_that_of_the_dirichlet_distribution():
-    problem = of_notebook("sigma=0.047").problem
+def test_the_largest_variance_is_dirichlets():
+    problem = notebook_experiment("sigma=0.047").problem
     mean = problem.mean(0)
     assert problem.task_distribution.concentration(mean) == pytest.approx(4.3125)
     assert mean.deviation**2 == pytest.approx((mean.P_o * (1 - mean.P_o)).max() / 5.3125)

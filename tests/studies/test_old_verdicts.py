@@ -16,7 +16,7 @@ FILES = {**SMALL, "study.yaml": SMALL["study.yaml"] + "variants: {default: {}, o
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a study that is computed and judged."""
     folder = tmp_path_factory.mktemp("judged")
     with inside(folder, "dated"):
@@ -27,9 +27,9 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def here(judged: Path, tmp_path: Path) -> Iterator[Path]:
+def cwd(judged_folder: Path, tmp_path: Path) -> Iterator[Path]:
     """Work in a copy of the folder with the study that is computed and judged."""
-    with inside(Path(shutil.copytree(judged, tmp_path / "here")), "dated") as folder:
+    with inside(Path(shutil.copytree(judged_folder, tmp_path / "here")), "dated") as folder:
         yield folder
 
 
@@ -42,8 +42,8 @@ def edited(file: str, old: str, new: str) -> None:
 
 
 def old(variants: str) -> str:
-    words = f"The verdicts under {variants} are older than the present code and settings"
-    return f"{words}: pomrl reproduce dated renews them."
+    sentence = f"The verdicts under {variants} are older than the present code and settings"
+    return f"{sentence}: pomrl reproduce dated renews them."
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,7 @@ def old(variants: str) -> str:
         (("study.yaml", "loss: mean", "S: 4"), "odd"),
     ],
 )
-def test_report_and_documents_say_that_verdicts_are_old_and_what_renews_them(
-    edit: tuple[str, str, str], variants: str
-) -> None:
+def test_old_verdicts_are_named_with_their_command(edit: tuple[str, str, str], variants: str) -> None:
     edited(*edit)
     page = Path("outputs/studies/dated/report/index.html")
     assert "<strong>Old:</strong>" not in page.read_text()
@@ -67,21 +65,21 @@ def test_report_and_documents_say_that_verdicts_are_old_and_what_renews_them(
     assert old(variants) in Path("outputs/studies/dated/pages/claims.md").read_text()
 
 
-def test_verdicts_are_new_as_soon_as_they_are_judged_again(here: Path) -> None:
+def test_judging_again_renews_verdicts(cwd: Path) -> None:
     edited("claims.py", "ada less none", "flat less none")
-    said_of: Callable[[str], str] = lambda variants: call(claims, "dated", "--variants", variants)[1]  # noqa: E731
-    assert "The verdicts under odd are older than" in " ".join(said_of("default").split())
-    assert "older than" not in said_of("odd")
+    output_under: Callable[[str], str] = lambda variants: call(claims, "dated", "--variants", variants)[1]  # noqa: E731
+    assert "The verdicts under odd are older than" in " ".join(output_under("default").split())
+    assert "older than" not in output_under("odd")
     assert call(report, "dated")[2] == ""
 
 
-def test_verdicts_are_old_after_an_edit_of_the_code_that_computes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edited_code_makes_verdicts_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(experiments, "code_digest", lambda _: "edited")
     assert call(report, "dated")[2] == f"dated: {old('default and odd')}\n"
 
 
-def test_what_was_deleted_is_made_again_by_a_command_that_is_named(here: Path) -> None:
-    for path in (here / "outputs" / "runs").rglob("*.parquet"):
+def test_deleted_files_name_their_command(cwd: Path) -> None:
+    for path in (cwd / "outputs" / "runs").rglob("*.parquet"):
         path.unlink()
     assert "to compute them: pomrl run experiment=dated/first" in call(figures, "dated")[2]
     *lost, last = call(table)[2].splitlines()
@@ -92,6 +90,6 @@ def test_what_was_deleted_is_made_again_by_a_command_that_is_named(here: Path) -
         )
         for line in lost
     )
-    (here / "outputs" / "studies" / "dated" / "claims.csv").unlink()
+    (cwd / "outputs" / "studies" / "dated" / "claims.csv").unlink()
     for command in (report, documents):
         assert call(command, "dated")[2].endswith("; run pomrl reproduce dated claims again\n")

@@ -51,9 +51,9 @@ class Problem(NamedTuple):
 
 
 def experiment(s: Setting, *overrides: str) -> Experiment:
-    words = [word for override in overrides for word in override.split()]
+    arguments = [argument for override in overrides for argument in override.split()]
     reading = "printed" if s.printed else "repaired"
-    return sweeps.experiment(PUBLISHED, [f"reading={reading}", f"S={s.S}", f"A={s.A}", *words])
+    return sweeps.experiment(PUBLISHED, [f"reading={reading}", f"S={s.S}", f"A={s.A}", *arguments])
 
 
 @pytest.fixture(scope="module", params=SETTINGS, ids=["repaired", "other sizes", "printed"])
@@ -83,7 +83,7 @@ def learn_by_library(problem: Problem, option: str, schedule: str = "fixed") -> 
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=OPTIONS.values())
-def test_the_estimated_models_are_those_of_the_library(problem: Problem, learner: Learner) -> None:
+def test_estimated_models_equal_the_library(problem: Problem, learner: Learner) -> None:
     P_hat, _ = learn(problem, learner)
     theirs = [task.P_hat[0, 0] for task in learn_by_library(problem, OPTIONS[learner])]
     assert_allclose(P_hat, theirs, rtol=0, atol=1e-12)
@@ -92,12 +92,14 @@ def test_the_estimated_models_are_those_of_the_library(problem: Problem, learner
 @pytest.mark.parametrize("learner", [one_file.POMRL, one_file.ADA_POMRL], ids=["pomrl", "ada_pomrl"])
 def test_the_schedules_are_those_of_the_library(problem: Problem, learner: Learner) -> None:
     _, gammas = learn(problem, learner)
-    theirs = [[task.gamma[0, 0] for task in learn_by_library(problem, OPTIONS[learner], one)] for one in SCHEDULES]
+    theirs = [
+        [task.gamma[0, 0] for task in learn_by_library(problem, OPTIONS[learner], schedule)] for schedule in SCHEDULES
+    ]
     assert_allclose(gammas[:, len(one_file.GRID) :], np.transpose(theirs), rtol=0, atol=1e-12)
     assert (gammas[:, : len(one_file.GRID)] == one_file.GRID).all()
 
 
-def test_the_planning_losses_are_those_of_the_library() -> None:
+def test_planning_losses_equal_the_library() -> None:
     rng = np.random.default_rng(6)
     P_o, R = one_file.draw_mean_model(rng, 6, 3)
     P, P_hat = (one_file.draw_tasks(rng, P_o, 0.05, 300) for _ in range(2))
@@ -107,7 +109,7 @@ def test_the_planning_losses_are_those_of_the_library() -> None:
 
 
 @pytest.mark.parametrize("s", [Setting(sigma=0.047), Setting(sigma=0.2, printed=True)], ids=["repaired", "printed"])
-def test_tasks_spread_around_a_random_chain_as_the_librarys_do(s: Setting) -> None:
+def test_tasks_spread_as_in_the_library(s: Setting) -> None:
     rng, tasks = np.random.default_rng(0), experiment(s).problem.task_distribution
     P_o, R = one_file.draw_mean_model(rng, s.S, s.A)
     assert ((P_o > 0).sum(-1) == 5).all()
@@ -121,7 +123,7 @@ def test_tasks_spread_around_a_random_chain_as_the_librarys_do(s: Setting) -> No
     assert_allclose(P.var(0), variance, atol=0.06 * s.variance)
 
 
-def test_the_best_discount_factors_in_hindsight_are_those_of_the_library() -> None:
+def test_hindsight_choices_equal_the_library() -> None:
     with parallel_config(backend="sequential"):
         table = one_file.simulate(Setting(S=4, T=3, runs=3), one_file.POMRL)
     grid = table[table["schedule"] == "grid"]
@@ -147,13 +149,13 @@ def test_it_stands_alone_and_is_short() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["Eq. 2", "Eq. 3", "Eq. 4", "Eq. 5", "Eq. 6", "Eq. 10", "Eq. 11", "Eq. 12", "Alg. 1", "Alg. 2"]
+    "label", ["Eq. 2", "Eq. 3", "Eq. 4", "Eq. 5", "Eq. 6", "Eq. 10", "Eq. 11", "Eq. 12", "Alg. 1", "Alg. 2"]
 )
-def test_what_it_computes_of_the_paper_is_marked(place: str) -> None:
-    assert re.search(rf"{re.escape(place)}\b", FILE.read_text())
+def test_computed_equations_are_marked(label: str) -> None:
+    assert re.search(rf"{re.escape(label)}\b", FILE.read_text())
 
 
-def test_it_draws_ten_figures_into_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_ten_figures_are_drawn(tmp_path: Path) -> None:
     subprocess.run([sys.executable, FILE, "runs=2"], cwd=tmp_path, check=True, timeout=120)
     assert [path.name for path in tmp_path.iterdir()] == ["outputs"]
     pictures = sorted(tmp_path.glob("outputs/pomrl_in_one_file/*.png"))

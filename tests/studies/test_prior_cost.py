@@ -12,7 +12,7 @@ from pomrl_studies.prior_cost import limit
 from pomrl_studies.prior_cost.tasks import EqualActions, GaussianMean, Ring, RingRows
 
 
-def test_rows_of_a_ring_are_one_law_of_displacement() -> None:
+def test_ring_rows_share_one_displacement_law() -> None:
     ring = Ring(zeros=3)
     mean = ring.draw_mean(1, 0, 5, 2, 0.01)
     tasks = ring.draw([np.random.default_rng(0)], [mean], 3).P[:, 0]
@@ -22,7 +22,7 @@ def test_rows_of_a_ring_are_one_law_of_displacement() -> None:
     assert np.ptp(tasks[:, 0], axis=0).max() > 0.01
 
 
-def test_a_learner_told_of_the_ring_averages_displacements() -> None:
+def test_told_learners_average_displacements() -> None:
     prior = RingRows(prior="exclusive", similarity="known", mixing="paper")
     P_o = np.random.default_rng(0).dirichlet(np.ones(4), (2, 4, 3))
     before = replace(Memory.initial(2, 4, 3), P_o_hat=P_o)
@@ -32,7 +32,7 @@ def test_a_learner_told_of_the_ring_averages_displacements() -> None:
         np.testing.assert_allclose(h[:, state], np.roll(laws.mean(0), state, axis=-1), atol=1e-15)
 
 
-def test_equal_actions_tie_in_the_mean_model_alone() -> None:
+def test_equal_actions_tie_in_the_mean() -> None:
     tasks = EqualActions(zeros=2, reward="state")
     mean = tasks.draw_mean(1, 0, 5, 2, 0.01)
     P = tasks.draw([np.random.default_rng(0)], [mean], 1).P[0, 0]
@@ -42,7 +42,7 @@ def test_equal_actions_tie_in_the_mean_model_alone() -> None:
 
 
 @pytest.mark.parametrize("sigma", [0.01, 0.047])
-def test_the_told_model_is_the_mean_of_clipped_tasks(sigma: float) -> None:
+def test_the_told_model_averages_clipped_tasks(sigma: float) -> None:
     tasks = GaussianMean(zeros=2)
     mean = tasks.draw_mean(1, 0, 5, 2, sigma)
     P = tasks.draw([np.random.default_rng(0)], [mean], 20_000).P[:, 0]
@@ -53,7 +53,7 @@ def test_the_told_model_is_the_mean_of_clipped_tasks(sigma: float) -> None:
     assert (tasks.draw_mean(1, 0, 5, 2, 0.0).P_o == mean.unsmoothed).all()
 
 
-def test_for_small_gamma_the_limit_is_the_noise_of_the_next_reward() -> None:
+def test_the_small_gamma_limit_is_noise() -> None:
     """Then b' is gamma times the difference of the noise of both rows, on the rewards of the other plan."""
     n, m, gamma = 1000, 5, 1e-4
     means = [Dirichlet(zeros=0).draw_mean(limit.SEED, run, 2, 2, 0.0) for run in range(n)]

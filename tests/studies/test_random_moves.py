@@ -7,7 +7,7 @@ from pomrl_studies.beyond.estimators.random_moves import MoveCounts, MoveModel, 
 S, A, N = 5, 2, 3
 
 
-def drawn(seed: int) -> MoveModel:
+def draw_model(seed: int) -> MoveModel:
     """A model with random probabilities of moves, in N runs."""
     rng = np.random.default_rng(seed)
 
@@ -31,19 +31,19 @@ def by_definition(moves: MoveModel) -> np.ndarray:
     return actual
 
 
-def counts_of(moves: MoveModel, m: int, seed: int = 0) -> np.ndarray:
+def draw_counts(moves: MoveModel, m: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).multinomial(m, moves.model).astype(float)
 
 
 def test_the_model_is_that_of_the_definition():
-    moves = drawn(0)
+    moves = draw_model(0)
     np.testing.assert_allclose(moves.model, by_definition(moves), rtol=1e-12)
     np.testing.assert_allclose(moves.model.sum(-1), 1.0, rtol=1e-12)
 
 
-def test_what_is_explained_is_that_of_the_definition():
-    moves, now = drawn(4), drawn(5)
-    counts, weights = counts_of(moves, 6), np.random.default_rng(2).random((N, S, A))
+def test_explained_moves_follow_the_definition():
+    moves, now = draw_model(4), draw_model(5)
+    counts, weights = draw_counts(moves, 6), np.random.default_rng(2).random((N, S, A))
     model = by_definition(now)
     reset, fallback = np.zeros((N, A, S)), np.zeros((N, S, S))
     shift, passed, blocked = (np.zeros(shape) for shape in ((N, A, 2 * S - 1), (N, S, 2 * S - 1), (N, S, 2 * S - 1)))
@@ -52,33 +52,33 @@ def test_what_is_explained_is_that_of_the_definition():
         ratio = weights[run, s, a] * counts[run, s, a] / model[run, s, a]
         reset[run, a] += now.reset[run, a] * ratio / (2 * S - 1)
         fallback[run, s] += now.shift[run, a, v] * now.blocked[run, s, v] * now.fallback[run, s] * ratio
-        of_shift = now.shift[run, a, v] * now.passed[run, s, v] * ratio[end]
-        of_block = now.shift[run, a, v] * now.blocked[run, s, v] * (ratio * now.fallback[run, s]).sum()
-        shift[run, a, v] += of_shift + of_block
-        passed[run, s, v] += of_shift
-        blocked[run, s, v] += of_block
+        shift_share = now.shift[run, a, v] * now.passed[run, s, v] * ratio[end]
+        block_share = now.shift[run, a, v] * now.blocked[run, s, v] * (ratio * now.fallback[run, s]).sum()
+        shift[run, a, v] += shift_share + block_share
+        passed[run, s, v] += shift_share
+        blocked[run, s, v] += block_share
     explained = now.expected_moves(counts, weights)
     for name, expected in vars(MoveCounts(shift, reset, blocked, passed, fallback)).items():
         np.testing.assert_allclose(getattr(explained, name), expected, err_msg=name)
 
 
-def test_a_row_is_predicted_without_its_own_transitions():
-    moves = drawn(7)
-    counts, weights = counts_of(moves, 9), np.ones((N, S, A))
-    earlier = drawn(8).expected_moves(counts_of(drawn(9), 20), weights)
+def test_rows_are_predicted_without_themselves():
+    moves = draw_model(7)
+    counts, weights = draw_counts(moves, 9), np.ones((N, S, A))
+    earlier = draw_model(8).expected_moves(draw_counts(draw_model(9), 20), weights)
     explained = moves.expected_moves(counts, weights)
     fitted_moves = explained.probabilities(earlier)
     actual = moves.without_each_row(counts, weights, explained, earlier)
     np.testing.assert_allclose(actual.sum(-1), 1.0)
     for s, a in np.ndindex(S, A):
-        rest = counts.copy()
-        rest[:, s, a] = 0.0
-        expected = moves.expected_moves(rest, weights).probabilities(earlier).model[:, s, a]
+        other_counts = counts.copy()
+        other_counts[:, s, a] = 0.0
+        expected = moves.expected_moves(other_counts, weights).probabilities(earlier).model[:, s, a]
         np.testing.assert_allclose(actual[:, s, a], expected, rtol=1e-9)
     assert not np.allclose(actual, fitted_moves.model)
 
 
-def test_a_walk_with_walls_and_resets_is_recovered():
+def test_walls_and_resets_are_recovered():
     P = np.zeros((1, S, 1, S))
     for s in range(S):
         for d, p in ((1, 0.6), (-1, 0.3)):

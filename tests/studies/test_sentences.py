@@ -19,11 +19,11 @@ def claims_in(row: dict[str, str]) -> list[str]:
     return row["claims"].split(", ") if row["claims"] else []
 
 
-def test_every_claim_is_in_the_table_and_every_claim_there_exists() -> None:
+def test_every_claim_is_in_the_table() -> None:
     assert {id for row in ROWS for id in claims_in(row)} == {claim.id for claim in claims_of(PAPER)}
 
 
-def test_every_sentence_has_a_claim_or_a_reason() -> None:
+def test_every_sentence_has_claim_or_reason() -> None:
     assert len(ROWS) > 200
     for row in ROWS:
         assert all((row["where"], row["sentence"])), row
@@ -36,7 +36,7 @@ def test_notes_mention_only_claims_of_their_row() -> None:
         assert {*re.findall(rf"\b{CLAIM}\b", row["note"])} <= {*claims_in(row)}, row
 
 
-def test_the_two_learners_differ_only_in_where_the_similarity_comes_from() -> None:
+def test_learners_differ_only_in_their_similarity() -> None:
     pomrl, ada = (
         vars(experiment(PUBLISHED, [f"estimator={name}"]).method.estimator) for name in ("pomrl", "ada_pomrl")
     )
@@ -48,11 +48,11 @@ def test_the_page_explains_the_reasons() -> None:
     assert re.findall(r"^- \*(\w[\w ]*)\*:", results, flags=re.MULTILINE) == [*REASONS]
 
 
-def test_each_claim_has_a_row_with_its_place() -> None:
+def test_each_claim_has_its_section() -> None:
     for claim in claims_of(PAPER):
-        places = " ".join(row["where"] for row in ROWS if claim.id in claims_in(row))
+        sections = " ".join(row["where"] for row in ROWS if claim.id in claims_in(row))
         named = re.findall(
             r"Sec\. \d|App\. [A-F]|Figure F?\d|Abstract|Theorem \d", claim.where.replace("Figures", "Figure")
         )
         assert named, claim.id
-        assert any(place in places for place in named), (claim.id, claim.where, places)
+        assert any(section in sections for section in named), (claim.id, claim.where, sections)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.computed import call
-from tests.support.elements import curves_of
+from tests.support.elements import page_curves
 from tests.support.study_folders import CLAIM, FIGURE, SMALL, SWEEP, inside, write
 
 from pomrl import store
@@ -36,7 +36,7 @@ AXIS = '"ada_pomrl,without_meta"'
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def cwd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a study `one`, and a study `two` that has the same sweep and, in another one, its own estimator."""
     folder = tmp_path_factory.mktemp("here")
     write(folder / "one")
@@ -56,8 +56,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     }
     write(folder / "two", {**SMALL, **theirs})
     with inside(folder, "one", "two"):
-        for command, *words in ((run, "-m", "experiment=one/first", "runs=3"), (reproduce, "two", "--runs", "3")):
-            status, _, err = call(command, *words)
+        for command, *arguments in ((run, "-m", "experiment=one/first", "runs=3"), (reproduce, "two", "--runs", "3")):
+            status, _, err = call(command, *arguments)
             assert status == 0, err
         yield folder
 
@@ -66,17 +66,17 @@ def signatures(study: str, sweep: str) -> list[str]:
     return [store.signature(setting.experiment) for setting in find(study).settings(sweep)]
 
 
-def test_experiments_of_shared_sweeps_are_stored_once(here: Path) -> None:
+def test_experiments_of_shared_sweeps_are_stored_once(cwd: Path) -> None:
     assert signatures("one", "first") == signatures("two", "first")
     ada, halved = signatures("two", "halved")
     assert ada == signatures("one", "first")[0]
-    stored = {path.name for path in (here / "outputs" / "runs").iterdir()}
+    stored = {path.name for path in (cwd / "outputs" / "runs").iterdir()}
     assert stored == {*signatures("one", "first"), halved}
 
 
-def test_an_option_of_a_study_looks_the_same_everywhere(here: Path) -> None:
-    of_study = here / "outputs" / "studies" / "two"
-    with (of_study / "figures" / "curves.csv").open(newline="") as table:
+def test_options_look_the_same_everywhere(cwd: Path) -> None:
+    study_folder = cwd / "outputs" / "studies" / "two"
+    with (study_folder / "figures" / "curves.csv").open(newline="") as table:
         assert {row["series"] for row in csv.DictReader(table)} == {"ada-POMRL", "Half of it"}
-    page = (of_study / "report" / "index.html").read_text()
-    assert {series["method"]: series["color"] for series in curves_of(page)["series"]}["Half of it"] == "#123456"
+    page = (study_folder / "report" / "index.html").read_text()
+    assert {series["method"]: series["color"] for series in page_curves(page)["series"]}["Half of it"] == "#123456"

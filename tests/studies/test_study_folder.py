@@ -62,18 +62,18 @@ def parts(page):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def study_outputs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The outputs of the study, which has been reproduced."""
-    here = tmp_path_factory.mktemp("here")
-    write(here / "mine", FILES)
-    with inside(here, "mine"):
+    folder = tmp_path_factory.mktemp("here")
+    write(folder / "mine", FILES)
+    with inside(folder, "mine"):
         status, _, err = call(reproduce, "mine")
         assert status == 0, err
-        yield here / "outputs" / "studies" / "mine"
+        yield folder / "outputs" / "studies" / "mine"
 
 
-def test_claims_are_decided_under_every_variant(made: Path) -> None:
-    with (made / "claims.csv").open(newline="") as table:
+def test_claims_are_decided_under_every_variant(study_outputs: Path) -> None:
+    with (study_outputs / "claims.csv").open(newline="") as table:
         rows = list(csv.DictReader(table))
     verdicts = {(row["variant"], row["claim"]): row["verdict"] for row in rows}
     assert verdicts == {
@@ -84,26 +84,28 @@ def test_claims_are_decided_under_every_variant(made: Path) -> None:
     assert {int(row["runs"]) for row in rows} <= {50, 200}
 
 
-def test_everything_is_in_the_outputs_of_the_study(made: Path) -> None:
-    actual = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
-    pictures = {f"figures/curves{of}.{kind}" for of in ("", "_intervals") for kind in ("pdf", "png", "csv", "json")}
+def test_everything_is_in_the_outputs(study_outputs: Path) -> None:
+    actual = {str(path.relative_to(study_outputs)) for path in study_outputs.rglob("*") if path.is_file()}
+    pictures = {
+        f"figures/curves{suffix}.{kind}" for suffix in ("", "_intervals") for kind in ("pdf", "png", "csv", "json")
+    }
     pages = {f"pages/{name}.{kind}" for name in ("claims", "counts") for kind in ("md", "json")}
     tables = {f"{name}.{kind}" for name in ("claims", "held", "times") for kind in ("csv", "json")}
-    report = {f"report/curves{of}.{kind}" for of in ("", "_intervals") for kind in ("webp", "csv", "json")}
+    report = {f"report/curves{suffix}.{kind}" for suffix in ("", "_intervals") for kind in ("webp", "csv", "json")}
     assert actual == pictures | pages | tables | report | {"report/index.html", "report/index.json"}
-    assert {path.name for path in made.parent.iterdir()} == {"mine"}
+    assert {path.name for path in study_outputs.parent.iterdir()} == {"mine"}
     study = Path("mine")
     written = {path for path in study.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     assert {str(path.relative_to(study)) for path in written} == {
         name.replace("sweeps/", f"{SWEEPS}/mine/") for name in FILES
     }
-    output = json.loads((made / "figures" / "curves.json").read_text())
+    output = json.loads((study_outputs / "figures" / "curves.json").read_text())
     assert output["command"] == "pomrl reproduce mine figures --only curves"
     assert [source["settings"]["m"] for source in output["sweeps"]["mine/first"]] == [2, 2]
 
 
-def test_the_page_shows_this_study_and_nothing_of_another(made: Path) -> None:
-    shown = (made / "report" / "index.html").read_text()
+def test_the_page_shows_only_this_study(study_outputs: Path) -> None:
+    page = (study_outputs / "report" / "index.html").read_text()
     for text in (
         "A study of one&#39;s own",
         "Somebody (2015)",
@@ -114,10 +116,10 @@ def test_the_page_shows_this_study_and_nothing_of_another(made: Path) -> None:
         "worst_state",
         "pomrl reproduce mine report",
     ):
-        assert text in shown or text.replace("_", " ") in shown, text
-    words = re.sub(r"data:[a-z/+;]+base64,[A-Za-z0-9+/=]+|<!-- .*? -->|<(style|script|svg)[\s\S]*?</\1>", "", shown)
+        assert text in page or text.replace("_", " ") in page, text
+    text_only = re.sub(r"data:[a-z/+;]+base64,[A-Za-z0-9+/=]+|<!-- .*? -->|<(style|script|svg)[\s\S]*?</\1>", "", page)
     for other in map(find, ("pomrl2023", "beyond")):
-        assert other.config.title not in words
-        assert not [figure.name for figure in figures_of(other) if figure.name in words]
-        assert not [claim.id for claim in claims_of(other) if claim.statement in words]
-    assert not re.findall("Khetarpal|the paper's|notebook", words)
+        assert other.config.title not in text_only
+        assert not [figure.name for figure in figures_of(other) if figure.name in text_only]
+        assert not [claim.id for claim in claims_of(other) if claim.statement in text_only]
+    assert not re.findall("Khetarpal|the paper's|notebook", text_only)

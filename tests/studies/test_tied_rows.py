@@ -45,7 +45,7 @@ def walks(steps: list[float], S: int = 12) -> np.ndarray:
     return P
 
 
-def test_rows_of_a_walk_are_found_to_be_tied_and_share_what_one_task_shows():
+def test_rows_of_walks_are_tied():
     models = walks([0.2, 0.8, 0.3, 0.7, 0.4])
     memory, batch = learned(models, m=6)
     assert memory.share.min() > 0.9
@@ -55,7 +55,7 @@ def test_rows_of_a_walk_are_found_to_be_tied_and_share_what_one_task_shows():
     assert up.std(1).mean() < 0.1  # frequencies of six transitions have a deviation of 0.2
 
 
-def test_rows_of_random_chains_are_found_to_be_independent():
+def test_rows_of_random_chains_are_independent():
     rng = np.random.default_rng(3)
     P_o = rng.dirichlet(np.full(10, 0.5), size=(10, 2))
     models = np.stack([np.stack([rng.dirichlet(20 * p + 1e-3) for p in P_o.reshape(-1, 10)]) for _ in range(6)])
@@ -72,14 +72,15 @@ def test_the_likelihood_is_that_of_dirichlet_multinomials():
     counts = rng.multinomial(6, mean).astype(float)
     actual = _Rows.from_counts(counts).if_tied([mean])
     constants = [
-        of_c - dirichlet_multinomial.logpmf(counts.astype(int), c * mean, 6)  # minus the multinomial coefficient
-        for of_c, c in zip(actual, CONCENTRATIONS, strict=True)
+        log_likelihoods
+        - dirichlet_multinomial.logpmf(counts.astype(int), c * mean, 6)  # minus the multinomial coefficient
+        for log_likelihoods, c in zip(actual, CONCENTRATIONS, strict=True)
     ]
     np.testing.assert_allclose(constants, [constants[0]] * len(constants), atol=1e-9)
     assert len(PARAMETER_GRID) % len(actual) == 0
 
 
-def test_a_row_expects_the_moves_that_other_rows_show_although_it_has_never_made_them_itself():
+def test_rows_expect_moves_of_other_rows():
     counts = np.zeros((1, 12, 1, 12), int)
     for s in range(1, 11):
         counts[0, s, 0, [s - 1, s, s + 1]] = (2, 2, 6)
@@ -104,7 +105,7 @@ def equal_or_tied(models: np.ndarray, m: int) -> tuple[EqualOrTiedMemory, list[B
     return memory, batches
 
 
-def test_rows_that_are_the_same_in_all_tasks_have_the_mean_of_all_transitions():
+def test_equal_rows_use_all_transitions():
     roads = np.random.default_rng(6).permuted(np.tile(np.eye(12)[0], (12, 3, 1)), axis=-1)
     P = 0.8 * roads + 0.2 * np.roll(roads, 1, 1)
     memory, batches = equal_or_tied(np.repeat(P[None], 8, 0), m=5)
@@ -117,7 +118,7 @@ def test_rows_that_are_the_same_in_all_tasks_have_the_mean_of_all_transitions():
     assert errors[0] < 1.1 * errors[1]
 
 
-def test_rows_that_differ_from_task_to_task_are_explained_as_before():
+def test_different_rows_are_explained_as_before():
     memory, batches = equal_or_tied(walks([0.2, 0.8, 0.3, 0.7, 0.4, 0.6]), m=6)
     assert memory.share.max() < 0.1
     truth = Truth(batches[-1].P_bar, np.zeros_like(batches[-1].P_bar))
@@ -127,12 +128,12 @@ def test_rows_that_differ_from_task_to_task_are_explained_as_before():
     np.testing.assert_allclose(memory.rate(6), memory.otherwise.rate(6), atol=0.05)
 
 
-def test_a_row_that_is_the_same_in_all_tasks_is_predicted_by_all_their_transitions():
+def test_equal_rows_have_the_joint_likelihood():
     rng = np.random.default_rng(5)
     earlier, counts = (rng.multinomial(9, np.ones(4) / 4, size=(2, 4, 3)).astype(float) for _ in range(2))
     actual = _Rows.from_counts(counts).if_equal(earlier)
     constants = [
-        of_weight - dirichlet_multinomial.logpmf(counts.astype(int), earlier + weight / 4, 9)
-        for of_weight, weight in zip(actual, UNIFORM_WEIGHTS, strict=True)
+        log_likelihoods - dirichlet_multinomial.logpmf(counts.astype(int), earlier + weight / 4, 9)
+        for log_likelihoods, weight in zip(actual, UNIFORM_WEIGHTS, strict=True)
     ]
     np.testing.assert_allclose(constants, [constants[0]] * len(UNIFORM_WEIGHTS), atol=1e-9)

@@ -35,12 +35,12 @@ def made_up(names: Sequence[str]) -> list[CellLosses]:
     Runs share a factor in each cell. Each learner has its own mean and noise.
     """
     rows = []
-    for at, cell in enumerate(common_cells()):
-        common = np.random.default_rng(at).gamma(4.0, size=RUNS)
+    for index, cell in enumerate(common_cells()):
+        common = np.random.default_rng(index).gamma(4.0, size=RUNS)
         for i, name in enumerate(names):
-            rng = np.random.default_rng((at, i))
+            rng = np.random.default_rng((index, i))
             loss = losses.rounded(common * rng.uniform(0.2, 1.5) + rng.uniform(size=RUNS))
-            rows.append(CellLosses(name, cell.name, f"{at:06d}{i:06d}", 0.1, 0.9, losses.rounded(loss.mean()), loss))
+            rows.append(CellLosses(name, cell.name, f"{index:06d}{i:06d}", 0.1, 0.9, losses.rounded(loss.mean()), loss))
     return rows
 
 

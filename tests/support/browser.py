@@ -40,7 +40,7 @@ def watched(browser: Browser) -> Iterator[Page]:
     page, complaints = browser.new_page(viewport={"width": 1280, "height": 900}), list[str]()
     page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda asked: complaints.append(asked.url) if leaves(asked.url) else None)
+    page.on("request", lambda request: complaints.append(request.url) if leaves(request.url) else None)
     yield page
     page.close()
     assert complaints == []

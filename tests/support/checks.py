@@ -16,20 +16,20 @@ def choose(frame: pd.DataFrame, **settings) -> pd.DataFrame:
 
 
 def line(ax: Axes, label: str) -> Line2D:
-    (actual,) = (one for one in ax.lines if one.get_label() == label)
+    (actual,) = (artist for artist in ax.lines if artist.get_label() == label)
     return actual
 
 
 def outlines(ax: Axes) -> list[np.ndarray]:
     """Return the vertices of the bands."""
-    actual = [one for one in ax.collections if isinstance(one, FillBetweenPolyCollection)]
-    return [np.asarray(one.get_paths()[0].vertices) for one in actual]
+    actual = [band for band in ax.collections if isinstance(band, FillBetweenPolyCollection)]
+    return [np.asarray(band.get_paths()[0].vertices) for band in actual]
 
 
 def whiskers(ax: Axes) -> list[np.ndarray]:
     """Return the ends of the whiskers of each curve."""
-    collections = [one for one in ax.collections if isinstance(one, LineCollection)]
-    return [np.concatenate([np.asarray(segment) for segment in one.get_segments()]) for one in collections]
+    collections = [artist for artist in ax.collections if isinstance(artist, LineCollection)]
+    return [np.concatenate([np.asarray(segment) for segment in artist.get_segments()]) for artist in collections]
 
 
 def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
@@ -37,10 +37,10 @@ def assert_drawn(ax: Axes, label: str, x: str, expected: pd.DataFrame) -> None:
 
     With more than four curves, only the first, the middle and the last one have bands. Whiskers are at some x only.
     """
-    drawn = line(ax, label)
-    np.testing.assert_array_equal(np.asarray(drawn.get_xdata()), expected[x])
-    np.testing.assert_allclose(np.asarray(drawn.get_ydata(), float), expected["mean"], rtol=1e-12)
-    labels = [one.get_label() for one in ax.lines]
+    curve = line(ax, label)
+    np.testing.assert_array_equal(np.asarray(curve.get_xdata()), expected[x])
+    np.testing.assert_allclose(np.asarray(curve.get_ydata(), float), expected["mean"], rtol=1e-12)
+    labels = [artist.get_label() for artist in ax.lines]
     if len(labels) > 4 and label not in (labels[0], labels[len(labels) // 2], labels[-1]):
         return
     ends = np.concatenate([expected[[x, "lower"]], expected[[x, "upper"]]])

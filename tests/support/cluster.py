@@ -81,19 +81,19 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         sys.modules.pop("faults", None)
 
 
-def environment(*paths: Path, **more: str) -> dict[str, str]:
+def environment(*paths: Path, **variables: str) -> dict[str, str]:
     """Return an environment with these folders and the repository as path."""
-    kept = {key: value for key, value in os.environ.items() if key not in ("POMRL_OUTPUTS", "HYDRA_FULL_ERROR")}
-    return kept | {"PYTHONPATH": os.pathsep.join(map(str, (*paths, ROOT / "src")))} | more
+    inherited = {key: value for key, value in os.environ.items() if key not in ("POMRL_OUTPUTS", "HYDRA_FULL_ERROR")}
+    return inherited | {"PYTHONPATH": os.pathsep.join(map(str, (*paths, ROOT / "src")))} | variables
 
 
 def driver(outputs: Path, *arguments: str, paths: tuple[Path, ...] = ()) -> subprocess.Popen[str]:
     """Start the command in a new process group."""
     command = [sys.executable, "-m", "src.run", *(f"--config-dir={path}/options" for path in paths[:1]), *arguments]
-    of_process = environment(*paths, POMRL_OUTPUTS=str(outputs))
+    variables = environment(*paths, POMRL_OUTPUTS=str(outputs))
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, cwd=ROOT, env=of_process, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+        command, cwd=ROOT, env=variables, stdout=pipe, stderr=pipe, text=True, start_new_session=True
     )
 
 
@@ -161,12 +161,12 @@ def _is_json(path: Path) -> bool:
     return True
 
 
-def silent(folder: Path, of_process: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
+def silent(folder: Path, variables: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
     """Start a command of Dask in a new process group, without output."""
     null = subprocess.DEVNULL
     command = [sys.executable, "-m", "dask", *arguments]
     return subprocess.Popen(
-        command, cwd=folder, env=of_process, stdout=null, stderr=null, text=True, start_new_session=True
+        command, cwd=folder, env=variables, stdout=null, stderr=null, text=True, start_new_session=True
     )
 
 
@@ -185,10 +185,10 @@ def certificates() -> dict[str, str]:
         print("openssl is not installed: others can use the schedulers of these tests", file=sys.stderr)
         return {}
     folder, prefix = _folder_of_certificates().name, "DASK_DISTRIBUTED__COMM__"
-    both = {"CERT": f"{folder}/cert.pem", "KEY": f"{folder}/key.pem"}
+    files = {"CERT": f"{folder}/cert.pem", "KEY": f"{folder}/key.pem"}
     roles = ("SCHEDULER", "WORKER", "CLIENT")
-    of_roles = {f"{prefix}TLS__{role}__{kind}": path for role in roles for kind, path in both.items()}
-    return of_roles | {f"{prefix}TLS__CA_FILE": f"{folder}/cert.pem", f"{prefix}REQUIRE_ENCRYPTION": "True"}
+    variables = {f"{prefix}TLS__{role}__{kind}": path for role in roles for kind, path in files.items()}
+    return variables | {f"{prefix}TLS__CA_FILE": f"{folder}/cert.pem", f"{prefix}REQUIRE_ENCRYPTION": "True"}
 
 
 @contextmanager

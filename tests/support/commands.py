@@ -50,8 +50,8 @@ class Commands:
 @contextmanager
 def commands(folder: Path, **environment: str) -> Iterator[Commands]:
     """Yield an executor of commands in a folder with these variables."""
-    kept = {name: os.environ[name] for name in ("PATH", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT")}
-    of_process = kept | environment
-    words, pipe = [sys.executable, "-c", ANSWERING], subprocess.PIPE
-    with subprocess.Popen(words, cwd=folder, env=of_process, stdin=pipe, stdout=pipe, text=True) as process:
+    inherited = {name: os.environ[name] for name in ("PATH", "OPENBLAS_NUM_THREADS", "LOKY_MAX_CPU_COUNT")}
+    variables = inherited | environment
+    program, pipe = [sys.executable, "-c", ANSWERING], subprocess.PIPE
+    with subprocess.Popen(program, cwd=folder, env=variables, stdin=pipe, stdout=pipe, text=True) as process:
         yield Commands(process)

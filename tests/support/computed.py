@@ -82,15 +82,15 @@ Command = ModuleType | str | Stage
 """The name of a command, its module in `pomrl.commands`, or another module with a function `main`."""
 
 
-def words_of(command: Command, arguments: Sequence[str]) -> list[str]:
+def command_line(command: Command, arguments: Sequence[str]) -> list[str]:
     """Return the words of a command, without `pomrl`."""
     if isinstance(command, str):
         return [*command.split(), *arguments]
     if isinstance(command, ModuleType):
         return [command.__name__.removeprefix("pomrl.commands.").rstrip("_"), *arguments]
-    study, *others = arguments
-    names = list(takewhile(lambda word: not word.startswith("-"), others))
-    return ["reproduce", study, command.name, *others[len(names) :], *(["--only", *names] if names else [])]
+    study, *options = arguments
+    names = list(takewhile(lambda argument: not argument.startswith("-"), options))
+    return ["reproduce", study, command.name, *options[len(names) :], *(["--only", *names] if names else [])]
 
 
 def call(command: Command, *arguments: str) -> tuple[int, str, str]:
@@ -103,11 +103,11 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
         patch.setenv("HYDRA_FULL_ERROR", "0")
         patch.setattr(sys, "argv", ["command", *arguments])
         try:
-            name, *words = words_of(command, arguments)
+            name, *options = command_line(command, arguments)
             if isinstance(command, ModuleType) and name not in main.COMMANDS:
                 command.main()
             else:
-                main.command(name, words)()
+                main.command(name, options)()
         except SystemExit as end:
             status = int(end.code or 0)
         finally:
@@ -150,15 +150,15 @@ def compute(experiments: Sequence[Experiment]) -> None:
 
 
 @contextmanager
-def two_runs_of(sweeps: Sequence[str], folder: Path) -> Iterator[None]:
+def two_runs(sweeps: Sequence[str], folder: Path) -> Iterator[None]:
     """Compute two runs of published sweeps, and use their folder of outputs.
 
     Each argument is the name of a sweep, or several names separated by commas, for one command.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POMRL_OUTPUTS", str(folder))
-        for words in sweeps:
-            status, _, err = call(run, "-m", f"experiment={words}", "runs=2")
+        for names in sweeps:
+            status, _, err = call(run, "-m", f"experiment={names}", "runs=2")
             assert status == 0, err
         shutil.rmtree(folder / "hydra")  # which has the times of the calls
         yield
@@ -170,16 +170,16 @@ def outputs_of_every_kind(folder: Path) -> Iterator[str]:
 
     The study is in a folder next to the outputs. The value is its name in commands.
     """
-    of_paper = STUDIES / "pomrl2023"
-    drawn = [path for path in (of_paper / "figures").glob("*.py") if path.stem.endswith(DRAWN)]
-    sweep = of_paper / SWEEPS / "pomrl2023" / f"{SWEEP}.yaml"
-    files = _FILES | {str(path.relative_to(of_paper)): path.read_text() for path in drawn}
+    paper = STUDIES / "pomrl2023"
+    scripts = [path for path in (paper / "figures").glob("*.py") if path.stem.endswith(DRAWN)]
+    sweep = paper / SWEEPS / "pomrl2023" / f"{SWEEP}.yaml"
+    files = _FILES | {str(path.relative_to(paper)): path.read_text() for path in scripts}
     files[f"sweeps/{SWEEP}.yaml"] = sweep.read_text()
     study = str(write(folder.with_name(f"{folder.name}_studies") / SMALL, files))
-    with two_runs_of([SWEEP], folder), pytest.MonkeyPatch.context() as patch:
+    with two_runs([SWEEP], folder), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "path", [*sys.path])
-        made = [call(figures, study, *DRAWN), call(claims, study), call(documents, study), call(report, study)]
-        assert [status for status, _, _ in made] == [0, 0, 0, 0], made
+        results = [call(figures, study, *DRAWN), call(claims, study), call(documents, study), call(report, study)]
+        assert [status for status, _, _ in results] == [0, 0, 0, 0], results
         yield study
         forget(SMALL)  # the study of other outputs has its name
 

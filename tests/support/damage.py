@@ -25,14 +25,14 @@ class Damage:
     other: Path
 
 
-def files_of(folder: Path) -> list[Path]:
+def regular_files(folder: Path) -> list[Path]:
     """Return the regular files below a folder, in alphabetical order."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def damage_one(folder: Path, rng: random.Random) -> Damage:
     """Damage a random file below a folder in a random way."""
-    files = files_of(folder)
+    files = regular_files(folder)
     path = rng.choice(files)
     kind = rng.choice(KINDS)
     other = rng.choice([file for file in files if file != path]) if kind == "swap" else path
@@ -45,9 +45,9 @@ def damage(kind: str, path: Path, other: Path, rng: random.Random) -> None:
     content = path.read_bytes()
     match kind:
         case "flip":
-            place = rng.randrange(max(1, len(content)))
-            flipped = bytes([content[place] ^ (1 << rng.randrange(8))]) if content else b"\x00"
-            path.write_bytes(content[:place] + flipped + content[place + 1 :])
+            position = rng.randrange(max(1, len(content)))
+            flipped = bytes([content[position] ^ (1 << rng.randrange(8))]) if content else b"\x00"
+            path.write_bytes(content[:position] + flipped + content[position + 1 :])
         case "truncate":
             path.write_bytes(content[: rng.randrange(max(1, len(content)))])
         case "empty":

@@ -24,17 +24,21 @@ class Elements(HTMLParser):
         return [value for _, attributes in self.found if (value := attributes.get(attribute)) is not None]
 
 
-def curves_of(page: str) -> dict[str, Any]:
+def page_curves(page: str) -> dict[str, Any]:
     """Return the data of the curves of a page."""
     actual = re.search(r'<script type="application/gzip" id="curves-data">(.*?)</script>', page)
     assert actual
     return json.loads(gzip.decompress(b64decode(actual[1])))
 
 
-def curve_of(curves: dict[str, Any], sweep: str, sigma: float, method: str) -> dict[str, Any]:
+def find_curve(curves: dict[str, Any], sweep: str, sigma: float, method: str) -> dict[str, Any]:
     """Return the curve of an experiment from the data of a page."""
     expected = (sweep, sigma, method)
-    (name,) = (of["curve"] for of in curves["series"] if (of["sweep"], of["sigma"], of["method"]) == expected)
+    (name,) = (
+        series["curve"]
+        for series in curves["series"]
+        if (series["sweep"], series["sigma"], series["method"]) == expected
+    )
     return curves["curves"][name]
 
 

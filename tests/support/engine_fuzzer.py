@@ -116,20 +116,20 @@ def case(rng: np.random.Generator) -> list[tuple[Callable[..., Any], tuple[Any, 
         policy.flat[rng.integers(policy.size)] = rng.choice([-1, A, -32_768, 32_767])
     P, R = cast(rng, spoilt(rng, P), NUMBERS, wrong), cast(rng, spoilt(rng, R), NUMBERS, wrong)
     gammas, policies = cast(rng, spoilt(rng, gammas), NUMBERS, wrong), cast(rng, policy, INTEGERS, wrong)
-    of_one = cast(rng, policy[:, 0] if G else np.zeros((M, S), int), INTEGERS, wrong)
+    first_policies = cast(rng, policy[:, 0] if G else np.zeros((M, S), int), INTEGERS, wrong)
     gamma = float(rng.choice([0.0, 0.5, 0.99, 0.9999]))
     m, batches, length = rng.integers(1, 6, 3).tolist()
-    drawn = [
+    draw_calls = [
         (drawn_batches, (transitions, Trajectories(length=length), m, batches)),
         (drawn_batches, (transitions, Generative(), int(rng.choice([m, 70, 10**6])), batches)),
         (drawn_models, (transitions, 10.0 ** float(rng.uniform(-6, 6)))),
     ]
     return [
-        *(drawn if transitions.size else []),
+        *(draw_calls if transitions.size else []),
         (PolicyIteration().plan, (P, R, gammas)),
         (optimal_value, (P, R, gamma)),
         (planning_loss, (P, R, policies, gamma)),
-        (policy_value, (P, R, of_one, gamma)),
+        (policy_value, (P, R, first_policies, gamma)),
     ]
 
 

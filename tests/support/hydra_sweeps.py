@@ -24,9 +24,9 @@ OWN_KEYS = ("launcher", "sweeper")
 """The keys of `hydra` with other values for `BASIC`."""
 
 
-def succeed(*words: str) -> list[str]:
+def succeed(*arguments: str) -> list[str]:
     """Return the lines on standard output of a command with status 0."""
-    status, lines, err = command(*words)
+    status, lines, err = command(*arguments)
     assert status == 0, err
     return lines
 
@@ -36,9 +36,9 @@ def write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-def without_time(lines: list[str], of: str = "[HYDRA]") -> list[str]:
+def without_time(lines: list[str], tag: str = "[HYDRA]") -> list[str]:
     """Return the log lines with this word, from it on; numbers of seconds in them stay."""
-    return [line[line.index(of) :] for line in lines if of in line]
+    return [line[line.index(tag) :] for line in lines if tag in line]
 
 
 def content(path: Path, sweep: str) -> Any:
@@ -71,14 +71,14 @@ def files(sweep: str) -> dict[str, Any]:
     return {str(path.relative_to(sweep)): content(path, sweep) for path in paths}
 
 
-def both(*words: str) -> tuple[list[str], list[str]]:
+def sweep_both(*arguments: str) -> tuple[list[str], list[str]]:
     """Sweep into the folders `basic` and `shipped`; return both outputs."""
     return (
-        succeed("-m", *words, *BASIC, "hydra.sweep.dir=basic"),
-        succeed("-m", *words, "hydra.sweep.dir=shipped"),
+        succeed("-m", *arguments, *BASIC, "hydra.sweep.dir=basic"),
+        succeed("-m", *arguments, "hydra.sweep.dir=shipped"),
     )
 
 
-def experiment(override: str, more: str = "T: 2\nruns: 3\nS: 3\n", folder: str = "experiment") -> tuple[str, ...]:
-    write(Path("own") / folder / "mine.yaml", f"# @package _global_\ndefaults:\n  - override {override}\n{more}")
+def experiment(override: str, settings: str = "T: 2\nruns: 3\nS: 3\n", folder: str = "experiment") -> tuple[str, ...]:
+    write(Path("own") / folder / "mine.yaml", f"# @package _global_\ndefaults:\n  - override {override}\n{settings}")
     return ("--config-dir", "own", f"{'' if folder == 'experiment' else '+'}{folder}=mine")

@@ -31,26 +31,29 @@ Topics = Mapping[str, Verdict]
 """The verdicts on the topics of a claim."""
 
 
-def judged(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]]) -> Judgements:
+def write_judgements(folder: Path, by_variant: Mapping[str, Mapping[str, Verdict | Topics]]) -> Judgements:
     """Write and read a table of judgements with these verdicts."""
-    made = []
+    rows = []
     for name, verdicts in by_variant.items():
-        on = Basis(name, {}, CLAIMS, PAPER.config.runs)
-        outcomes = [outcome(on, id, verdict) for id, verdict in verdicts.items()]
-        assert [of.verdicts for of in outcomes] == list(map(topics_of, verdicts.values()))
-        made += [judgements.judgement(name, of, of.claim.notes.get(name, "")) for of in outcomes]
-    judgements.write(folder, made, "pomrl reproduce pomrl2023 claims")
+        basis = Basis(name, {}, CLAIMS, PAPER.config.runs)
+        outcomes = [outcome(basis, id, verdict) for id, verdict in verdicts.items()]
+        assert [judged_claim.verdicts for judged_claim in outcomes] == list(map(verdict_topics, verdicts.values()))
+        rows += [
+            judgements.judgement(name, judged_claim, judged_claim.claim.notes.get(name, ""))
+            for judged_claim in outcomes
+        ]
+    judgements.write(folder, rows, "pomrl reproduce pomrl2023 claims")
     return judgements.read(folder, list(PAPER.config.variants))
 
 
-def topics_of(verdict: Verdict | Topics) -> Topics:
+def verdict_topics(verdict: Verdict | Topics) -> Topics:
     return {"": verdict} if isinstance(verdict, Verdict) else verdict
 
 
-def outcome(on: Basis, id: str, verdict: Verdict | Topics) -> JudgedClaim:
+def outcome(basis: Basis, id: str, verdict: Verdict | Topics) -> JudgedClaim:
     claim = next(claim for claim in CLAIMS if claim.id == id)
-    parts = [
-        Part("a less b", mean(np.tile(SAMPLES[of_topic], 500)), below=0.0, topic=topic)
-        for topic, of_topic in topics_of(verdict).items()
+    estimates = [
+        Part("a less b", mean(np.tile(SAMPLES[topic_verdict], 500)), below=0.0, topic=topic)
+        for topic, topic_verdict in verdict_topics(verdict).items()
     ]
-    return replace(on.unjudged_outcome(claim), needed=1000).judge(parts)
+    return replace(basis.unjudged_outcome(claim), needed=1000).judge(estimates)

@@ -38,10 +38,10 @@ def trajectories(key: int, P: np.ndarray, m: int, length: int, batch: int = 0) -
     S, A, _ = P.shape
     counts = np.zeros(P.shape, int)
     for i in range(m):
-        of_trajectory = child(child(key, batch), i)
-        s = int(number(of_trajectory, 0) * S)
+        trajectory_key = child(child(key, batch), i)
+        s = int(number(trajectory_key, 0) * S)
         for step in range(length):
-            u = number(of_trajectory, 1 + step) * A
+            u = number(trajectory_key, 1 + step) * A
             a, following = int(u), 0
             while u - a >= P[s, a, : following + 1].sum() and P[s, a, following + 1 :].any():
                 following += 1

@@ -38,8 +38,8 @@ class RecordedCallback(Callback):
     def on_job_end(self, config: Any, job_return: JobReturn, **kwargs: Any) -> None:
         self._record("job end", status=job_return.status.name)
 
-    def _record(self, event: str, **known: Any) -> None:
-        line = {"event": event, "by": self.name, **known, "FOO": os.environ.get("FOO")}
+    def _record(self, event: str, **fields: Any) -> None:
+        line = {"event": event, "by": self.name, **fields, "FOO": os.environ.get("FOO")}
         with self.file.open("a") as file:
             file.write(json.dumps(line) + "\n")
 

@@ -27,15 +27,15 @@ FILES = [file_name(name, FIGURES[name].docstring) for name in DRAWN]
 """The file names of the drawn figures."""
 
 
-def of_study(folder: Path) -> Path:
+def study_folder(folder: Path) -> Path:
     """Return the folder of the paper's study in a folder of outputs."""
     return folder / "studies" / "pomrl2023"
 
 
-def html_of(word: str) -> str:
-    return html(StudyPage(find(word)), f"pomrl reproduce {word} report")
+def study_html(study: str) -> str:
+    return html(StudyPage(find(study)), f"pomrl reproduce {study} report")
 
 
 def copied_figures(folder: Path, outputs: Path) -> Path:
     """Copy figures between folders of outputs, and return the folder of copies."""
-    return Path(shutil.copytree(of_study(folder) / "figures", of_study(outputs) / "figures"))
+    return Path(shutil.copytree(study_folder(folder) / "figures", study_folder(outputs) / "figures"))

@@ -38,22 +38,22 @@ def table(runs: range) -> pd.DataFrame:
     return tables(described.problem, [described.method], runs)[0]
 
 
-def add(kept: store.StoredExperiment, runs: range, rows: pd.DataFrame) -> None:
+def add(record: store.StoredExperiment, runs: range, rows: pd.DataFrame) -> None:
     """Store a table as runs of an experiment."""
-    store.add_block(kept, runs, {runs: encode(rows, kept.signature, runs)})
+    store.add_block(record, runs, {runs: encode(rows, record.signature, runs)})
 
 
 def published(sigma: float, runs: int) -> store.StoredExperiment:
     """Store runs of the default experiment with few states and tasks."""
     described = sweeps.experiment(PUBLISHED, ["S=4", "T=2", "task_distribution.zeros=1", f"sigma={sigma}"])
     opened = store.open_experiment(described)
-    for part in store.divide_into_blocks(runs):
-        add(opened, part, tables(described.problem, [described.method], part)[0])
+    for block in store.divide_into_blocks(runs):
+        add(opened, block, tables(described.problem, [described.method], block)[0])
     return opened
 
 
-def stored(*parts: range) -> store.StoredExperiment:
-    kept = store.open_experiment(experiment(), force=False)
-    for part in parts:
-        add(kept, part, table(part))
-    return kept
+def stored(*blocks: range) -> store.StoredExperiment:
+    record = store.open_experiment(experiment(), force=False)
+    for block in blocks:
+        add(record, block, table(block))
+    return record

@@ -82,7 +82,7 @@ def all_policies(S: int, A: int) -> np.ndarray:
     return np.array(list(product(range(A), repeat=S)))
 
 
-def value_of(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
+def policy_values(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> np.ndarray:
     """Return values [n, S] of policies [n, S], without the library."""
     S = len(P)
     P_pi, R_pi = P[np.arange(S), policy], R[np.arange(S), policy]
@@ -91,7 +91,7 @@ def value_of(P: np.ndarray, R: np.ndarray, policy: np.ndarray, gamma: float) -> 
 
 def brute_force_value(P: np.ndarray, R: np.ndarray, gamma: float) -> np.ndarray:
     """Return V* of one model, the maximum over all A^S policies."""
-    return value_of(P, R, all_policies(*R.shape), gamma).max(0)
+    return policy_values(P, R, all_policies(*R.shape), gamma).max(0)
 
 
 def exact_values(P: Any, R: Any, gamma: float, allowed: Any = None) -> list[float]:

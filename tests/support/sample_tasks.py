@@ -9,12 +9,12 @@ from pomrl.science.mdp import Criterion, Rewards
 from pomrl.small_experiments import RUNS, SMALL_METHOD, rngs_of_runs
 
 
-def some_task(runs: slice = slice(None), *, of_transitions: bool = False) -> TaskData:
+def some_task(runs: slice = slice(None), *, has_transition_rewards: bool = False) -> TaskData:
     """Return data of a task in three runs, 0 to 9 transitions per pair."""
     rng = np.random.default_rng(3)
     n, S, A = RUNS, 4, 2
     counts = rng.multinomial(rng.integers(0, 10, (n, S, A)), rng.dirichlet(np.ones(S), (n, S, A)))[runs]
-    R: Rewards = rng.random((n, S, A, S) if of_transitions else (n, S, A))[runs]
+    R: Rewards = rng.random((n, S, A, S) if has_transition_rewards else (n, S, A))[runs]
     batch = Batch.of_counts(counts, 5)
     return TaskData(
         t=2,

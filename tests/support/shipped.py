@@ -36,7 +36,8 @@ OF_SERIES = [name for name, figure in FIGURES.items() if figure.selected_series]
 
 OF_EACH_KIND = list(
     {
-        _drawn_by(figure): figure.name for figure in sorted(FIGURES.values(), key=lambda one: -len(one.selected_series))
+        _drawn_by(figure): figure.name
+        for figure in sorted(FIGURES.values(), key=lambda entry: -len(entry.selected_series))
     }.values()
 )
 """For each class of panels the figure with the fewest series, and the figures with separate functions."""

@@ -66,8 +66,8 @@ def write(folder: Path, files: Mapping[str, str] = SMALL, **changed: str) -> Pat
 
     `claims_py="..."` replaces the content of `claims.py`. `sweeps/NAME.yaml` becomes the path of the sweep for Hydra.
     """
-    others = {name.replace("_py", ".py").replace("_yaml", ".yaml"): text for name, text in changed.items()}
-    for name, text in {**files, **others}.items():
+    renamed = {name.replace("_py", ".py").replace("_yaml", ".yaml"): text for name, text in changed.items()}
+    for name, text in {**files, **renamed}.items():
         path = folder / re.sub("^sweeps/", f"{SWEEPS}/{folder.name}/", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

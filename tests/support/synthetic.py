@@ -32,16 +32,18 @@ FOUR = ["oracle", "without_meta", "pomrl", "ada_pomrl"]
 BATCHES = {"m5_T5": 5, "m20_T5": 5, "m5_T30": 30, "m5_T15": 15, "m100000_T30": 30}
 
 
-def _read(path: Path) -> tuple[dict[str, list], int]:
+def _load_axes(path: Path) -> tuple[dict[str, list], int]:
     """Return varied settings and the number of runs of a sweep file."""
     sweep = yaml.safe_load(path.read_text())
     axes = sweep["hydra"]["sweeper"]["params"]
-    values = {name: [yaml.safe_load(value) for value in str(of_axis).split(",")] for name, of_axis in axes.items()}
+    values = {
+        name: [yaml.safe_load(value) for value in str(axis_values).split(",")] for name, axis_values in axes.items()
+    }
     return values, sweep.get("runs", 100)
 
 
 _SWEEPS = {
-    path.stem: _read(path)
+    path.stem: _load_axes(path)
     for study in shipped_studies()
     for path in (study.folder / SWEEPS / study.name).glob("*.yaml")
 }
@@ -60,17 +62,17 @@ def make_table(axes: dict[str, list], runs: int = RUNS, tasks: int = TASKS, seed
     Schedules other than the grid have one gamma per task.
     """
     rng = np.random.default_rng(seed)
-    parts = []
+    tables = []
     for values in itertools.product(*axes.values()):
         setting = dict(zip(axes, values, strict=True))
-        of_grid = setting.get("gamma_schedule", "grid") == "grid" and "gamma_schedule.gamma_0" not in setting
-        selected = not of_grid or str(setting.get("agent")).endswith("_gamma")
+        is_grid = setting.get("gamma_schedule", "grid") == "grid" and "gamma_schedule.gamma_0" not in setting
+        selected = not is_grid or str(setting.get("agent")).endswith("_gamma")
         T = BATCHES[setting["batches"]] if "batches" in setting else tasks
         keys = itertools.product(range(runs), range(1, T + 1), [0.6] if selected else GAMMAS)
-        parts.append(pd.DataFrame(keys, columns=["run", "task", "gamma"]).assign(**setting))
-    frame = pd.concat(parts, ignore_index=True)
-    others = ["planning_loss", "alpha", "sigma_hat", "model_error"]
-    frame[others] = rng.random((len(frame), len(others)))
+        tables.append(pd.DataFrame(keys, columns=["run", "task", "gamma"]).assign(**setting))
+    frame = pd.concat(tables, ignore_index=True)
+    columns = ["planning_loss", "alpha", "sigma_hat", "model_error"]
+    frame[columns] = rng.random((len(frame), len(columns)))
     return frame.astype({"run": "int32", "task": "int16"})
 
 
@@ -95,18 +97,18 @@ class Lazy(Mapping[str, Value]):
 
 def make_sweep(name: str, runs: int = RUNS, tasks: int = TASKS) -> SweepResults:
     """Return a sweep with these numbers of runs and tasks."""
-    return of_table(
+    return table_sweep(
         make_table(AXES[name], runs, 1 if name == "illustration" else tasks), [*AXES[name]], REQUESTED_RUNS[name]
     )
 
 
-def of_table(table: pd.DataFrame, keys: list[str], requested_runs: int = 0) -> SweepResults:
+def table_sweep(table: pd.DataFrame, keys: list[str], requested_runs: int = 0) -> SweepResults:
     """Return the sweep of a table with varied settings in columns `keys`."""
-    tables = [part for _, part in table.groupby(keys, sort=False)] if keys else [table]
-    values = [tuple(part[keys].head(1).to_dict("split")["data"][0]) for part in tables]
+    tables = [group for _, group in table.groupby(keys, sort=False)] if keys else [table]
+    values = [tuple(group[keys].head(1).to_dict("split")["data"][0]) for group in tables]
     results = [
-        Result.of_table(part.drop(columns=keys), settings=dict(zip(keys, of_part, strict=True)))
-        for part, of_part in zip(tables, values, strict=True)
+        Result.of_table(group.drop(columns=keys), settings=dict(zip(keys, row, strict=True)))
+        for group, row in zip(tables, values, strict=True)
     ]
     return SweepResults(tuple(keys), values, results, requested_runs=requested_runs)
 
@@ -118,9 +120,9 @@ def make_sweeps(runs: int = RUNS, tasks: int = TASKS) -> Lazy[SweepResults]:
 
 def with_sweep(sweeps: Mapping[str, SweepResults], name: str, sweep: SweepResults) -> Lazy[SweepResults]:
     """Return the sweeps with one of them replaced."""
-    return Lazy(sweeps, lambda one: sweep if one == name else sweeps[one])
+    return Lazy(sweeps, lambda key: sweep if key == name else sweeps[key])
 
 
 def with_table(sweeps: Mapping[str, SweepResults], name: str, table: pd.DataFrame) -> Lazy[SweepResults]:
     """Return the sweeps with the table of one replaced."""
-    return with_sweep(sweeps, name, of_table(table, [*sweeps[name].keys], sweeps[name].requested_runs))
+    return with_sweep(sweeps, name, table_sweep(table, [*sweeps[name].keys], sweeps[name].requested_runs))

@@ -6,6 +6,6 @@ from pomrl.results.intervals import ERROR_RATE
 from verdicts.parts import Part, Verdict, combine_verdicts
 
 
-def by_itself(parts: Sequence[Part]) -> Verdict:
+def by_itself(estimates: Sequence[Part]) -> Verdict:
     """Return the verdict by simultaneous 95 % intervals of all parts (Bonferroni)."""
-    return combine_verdicts([part.verdict(ERROR_RATE / len(parts)) for part in parts])
+    return combine_verdicts([estimate.verdict(ERROR_RATE / len(estimates)) for estimate in estimates])

@@ -45,28 +45,30 @@ def bowl(at_eval: np.ndarray, best: np.ndarray | float) -> np.ndarray:
     return at_eval[:, None] + 0.5 * ((GAMMAS - best) ** 2 - (0.99 - best) ** 2)
 
 
-def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
+def as_in_the_paper(sweep: str, settings: Settings) -> np.ndarray:
     """Return mean losses in agreement with every claim."""
-    seen = 1.0 - np.exp(-np.arange(15) / 2)  # how much of what is to be learnt has been, in each task
+    learnt_share = 1.0 - np.exp(-np.arange(15) / 2)  # how much of what is to be learnt has been, in each task
     match sweep:
         case "task_similarity":
-            floor = {0.01: 0.6, 0.025: 0.8, 0.047: 1.35}[of["sigma"]]
+            floor = {0.01: 0.6, 0.025: 0.8, 0.047: 1.35}[settings["sigma"]]
             top = max(1.4, floor + 0.1)
-            behind = 0.002 if of["sigma"] == 0.047 else 0.02  # where there is less to gain
-            slower = 1.0 - np.exp(-np.arange(15) / (3.0 if of["sigma"] == 0.025 else 2.5))
+            behind = 0.002 if settings["sigma"] == 0.047 else 0.02  # where there is less to gain
+            slower = 1.0 - np.exp(-np.arange(15) / (3.0 if settings["sigma"] == 0.025 else 2.5))
             at_eval = {
                 "oracle": np.full(15, floor),
-                "without_meta": np.full(15, top + (0.04 if of["sigma"] == 0.047 else 0.3)),
-                "pomrl": (1.0 + behind) * floor + (top - floor) * (1 - seen),
+                "without_meta": np.full(15, top + (0.04 if settings["sigma"] == 0.047 else 0.3)),
+                "pomrl": (1.0 + behind) * floor + (top - floor) * (1 - learnt_share),
                 "ada_pomrl": (1.0 + 1.5 * behind) * floor + (top - floor) * (1 - slower),
-                "aggregating": 1.02 * floor + (top - floor) * (1 - seen) + (0.0 if of["sigma"] == 0.01 else 0.5),
-            }[of["estimator"]]
-            if of["estimator"] == "aggregating" and of["sigma"] == 0.047:
+                "aggregating": 1.02 * floor
+                + (top - floor) * (1 - learnt_share)
+                + (0.0 if settings["sigma"] == 0.01 else 0.5),
+            }[settings["estimator"]]
+            if settings["estimator"] == "aggregating" and settings["sigma"] == 0.047:
                 at_eval = np.full(15, 2.0)
-            learnt = 0.0 if of["estimator"] == "without_meta" else seen
-            return bowl(at_eval, 0.5 if of["sigma"] == 0.047 else 0.4 + 0.5 * learnt)
+            learnt = 0.0 if settings["estimator"] == "without_meta" else learnt_share
+            return bowl(at_eval, 0.5 if settings["sigma"] == 0.047 else 0.4 + 0.5 * learnt)
         case "gamma_schedules":
-            curves = as_in_the_paper("task_similarity", {"sigma": 0.01, "estimator": of["estimator"]})
+            curves = as_in_the_paper("task_similarity", {"sigma": 0.01, "estimator": settings["estimator"]})
             best_fixed = curves[:, curves.mean(0).argmin()]
             tilt = np.linspace(0.06, -0.06, 15)
             schedules = {
@@ -75,25 +77,25 @@ def as_in_the_paper(sweep: str, of: Settings) -> np.ndarray:
                 "upper_bound": 1.005 * curves.min(1, keepdims=True),
                 "upper_bound_as_printed": curves[:, -1:],
             }
-            return schedules[of["gamma_schedule"]]
+            return schedules[settings["gamma_schedule"]]
         case "gamma_0":
-            return 0.9 * as_in_the_paper("gamma_schedules", {**of, "gamma_schedule": "grid"})[:, -1:]
+            return 0.9 * as_in_the_paper("gamma_schedules", {**settings, "gamma_schedule": "grid"})[:, -1:]
         case "aggregating":
-            return as_in_the_paper("task_similarity", {**of, "sigma": 0.047})[:, -1:]
+            return as_in_the_paper("task_similarity", {**settings, "sigma": 0.047})[:, -1:]
         case "first_task":
-            return as_in_the_paper("task_similarity", {**of, "sigma": 0.01})[:1]
+            return as_in_the_paper("task_similarity", {**settings, "sigma": 0.01})[:1]
         case "many_tasks":
-            first = as_in_the_paper("task_similarity", {**of, "sigma": 0.01})[:, -1:]
+            first = as_in_the_paper("task_similarity", {**settings, "sigma": 0.01})[:, -1:]
             return np.concatenate([first, np.repeat(first[-1:], 45, axis=0)])
         case "samples_and_tasks" | "states_20" | "states_30":
-            tasks = int(of["batches"].partition("_T")[2])
-            gain = {"m5_T5": 0.5, "m20_T5": 0.1}.get(of["batches"], 1.0) * (of["estimator"] == "ada_pomrl")
-            return bowl(np.full(tasks, 2.0 - gain), 0.7 if of["batches"] == "m20_T5" else 0.3)
+            tasks = int(settings["batches"].partition("_T")[2])
+            gain = {"m5_T5": 0.5, "m20_T5": 0.1}.get(settings["batches"], 1.0) * (settings["estimator"] == "ada_pomrl")
+            return bowl(np.full(tasks, 2.0 - gain), 0.7 if settings["batches"] == "m20_T5" else 0.3)
         case "initial_similarity" | "equal_tasks":
-            cost = {0.01: 0.2, 0.1: 0.1, 0.5: 0.5}[of["start_deviation"]]
+            cost = {0.01: 0.2, 0.1: 0.1, 0.5: 0.5}[settings["start_deviation"]]
             return bowl(np.where(np.arange(15) < 5, 1.0 + cost, 0.5), 0.7)
         case _:  # the illustration
-            step = [0.0, 0.25, 0.5, 0.75].index(of["mixing"]) + [5, 10, 20, 50].index(of["m"])
+            step = [0.0, 0.25, 0.5, 0.75].index(settings["mixing"]) + [5, 10, 20, 50].index(settings["m"])
             return bowl(np.array([2.0 - 0.2 * step]), 0.3 + 0.1 * step)
 
 
@@ -114,28 +116,30 @@ def simulated(world: World, name: str, settings: Sequence[Setting], runs: int = 
 def swapped(key: str, a: Any, b: Any) -> World:
     """Return the paper's world with two values of a setting swapped."""
     other = {a: b, b: a}
-    return lambda sweep, of: as_in_the_paper(sweep, {**of, key: other.get(of[key], of[key])} if key in of else of)
+    return lambda sweep, settings: as_in_the_paper(
+        sweep, {**settings, key: other.get(settings[key], settings[key])} if key in settings else settings
+    )
 
 
-def backwards(sweep: str, of: Settings) -> np.ndarray:
+def backwards(sweep: str, settings: Settings) -> np.ndarray:
     """Return mean losses of the paper's world with tasks in reverse order."""
-    return as_in_the_paper(sweep, of)[::-1]
+    return as_in_the_paper(sweep, settings)[::-1]
 
 
-def long_horizons(sweep: str, of: Settings) -> np.ndarray:
+def long_horizons(sweep: str, settings: Settings) -> np.ndarray:
     """Return mean losses that are smallest at a long horizon in all tasks."""
-    return bowl(as_in_the_paper(sweep, of)[:, -1], 0.9)
+    return bowl(as_in_the_paper(sweep, settings)[:, -1], 0.9)
 
 
-def rising(sweep: str, of: Settings) -> np.ndarray:
+def rising(sweep: str, settings: Settings) -> np.ndarray:
     """Return mean losses of the paper's world times 1 to 2 over tasks."""
-    means = as_in_the_paper(sweep, of)
+    means = as_in_the_paper(sweep, settings)
     return means * np.linspace(1.0, 2.0, len(means))[:, None]
 
 
 def worse(key: str, value: Any, times: float = 2.0) -> World:
     """Return the paper's world with larger losses for one value of a setting."""
-    return lambda sweep, of: as_in_the_paper(sweep, of) * (times if of.get(key) == value else 1.0)
+    return lambda sweep, settings: as_in_the_paper(sweep, settings) * (times if settings.get(key) == value else 1.0)
 
 
 def heavy_tailed(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -143,14 +147,14 @@ def heavy_tailed(rng: np.random.Generator, *shape: int) -> np.ndarray:
     return rng.gamma(0.4, 2.5, shape)
 
 
-def table_of(overrides: list[str], runs: int) -> pd.DataFrame:
+def computed_table(overrides: list[str], runs: int) -> pd.DataFrame:
     """Compute the table of the default experiment with these overrides."""
     described = experiment(PUBLISHED, overrides)
     (table,) = experiment_tables(described.problem, [described.method], range(runs))
     return table
 
 
-def made_of(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas: np.ndarray) -> SweepResults:
+def noisy_sweep(axes: Mapping[str, Iterable[Any]], mean: Callable[..., Any], gammas: np.ndarray) -> SweepResults:
     """Return losses of 200 runs with these means and common noise."""
     noise = 0.01 * np.random.default_rng(0).standard_normal((200, 1, 1))
     means = {key: np.atleast_1d(mean(*key)) for key in product(*axes.values())}
@@ -173,8 +177,8 @@ class MadeUp(Reader):
 
 def as_claimed(claim: Claim, *sweeps: SweepResults) -> list[bool]:
     """Return whether each estimate is in its claimed range."""
-    parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
-    return [part.above < part.estimate.value < part.below for part in parts]
+    estimates = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
+    return [estimate.above < estimate.estimate.value < estimate.below for estimate in estimates]
 
 
 def holds(claim: Claim, *sweeps: SweepResults) -> bool:
@@ -184,5 +188,5 @@ def holds(claim: Claim, *sweeps: SweepResults) -> bool:
 
 def verdict(claim: Claim, *sweeps: SweepResults) -> Verdict:
     """Return the verdict on a claim; sweeps as in the claim."""
-    parts = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
-    return JudgedClaim(claim, RUNS).judge(parts).verdict
+    estimates = claim.parts(dict(zip(claim.sweeps, sweeps, strict=True)))
+    return JudgedClaim(claim, RUNS).judge(estimates).verdict

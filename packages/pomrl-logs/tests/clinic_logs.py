@@ -45,7 +45,7 @@ def visits(seed: int, steps: int = 300, length: int = 15, *, old: float = 0.0) -
     return pd.DataFrame(rows, columns=columns)
 
 
-def read(frame: pd.DataFrame, **columns: str) -> Log:
+def load_log(frame: pd.DataFrame, **columns: str) -> Log:
     return read_log(frame, ColumnRoles(**columns))
 
 

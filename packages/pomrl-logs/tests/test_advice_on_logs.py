@@ -18,43 +18,43 @@ def a_log(behaviour: str, transitions: int = 800) -> LogWithTruth:
 
 
 def test_steps_of_an_episode_follow_each_other():
-    of = a_log("two_halves")
-    episodes = of.steps.groupby(["task", "episode"])
-    assert (of.steps["state"] == episodes["next_state"].shift(1))[episodes.cumcount() > 0].all()
+    sample = a_log("two_halves")
+    episodes = sample.steps.groupby(["task", "episode"])
+    assert (sample.steps["state"] == episodes["next_state"].shift(1))[episodes.cumcount() > 0].all()
     assert episodes.size().max() <= LONGEST
-    assert (of.log.counts.sum((1, 2, 3)) == 800 / TASKS).all()
-    assert len(np.unique(of.log.episode)) == len(episodes)
+    assert (sample.log.counts.sum((1, 2, 3)) == 800 / TASKS).all()
+    assert len(np.unique(sample.log.episode)) == len(episodes)
 
 
 def test_behaviours_are_those_of_the_log():
-    of = a_log("best_30", 30_000)
-    visits = of.log.counts.sum(-1)
-    error = np.sqrt(of.behaviours[0] * (1.0 - of.behaviours[0]) / np.maximum(visits.sum(-1, keepdims=True), 1))
+    sample = a_log("best_30", 30_000)
+    visits = sample.log.counts.sum(-1)
+    error = np.sqrt(sample.behaviours[0] * (1.0 - sample.behaviours[0]) / np.maximum(visits.sum(-1, keepdims=True), 1))
     frequencies = visits / visits.sum(-1, keepdims=True)
-    assert (np.abs(frequencies - of.behaviours[0]) < 5.0 * error).all()
+    assert (np.abs(frequencies - sample.behaviours[0]) < 5.0 * error).all()
 
 
-def test_luck_in_the_log_is_lost_by_whoever_leaves_it():
-    of = a_log("hidden")
-    of_best, without_luck = best_policies(of.P, of.R), a_log("best_10")
-    assert true_gains(of, of_best).mean() < 0.5 * true_gains(without_luck, of_best).mean()
+def test_luck_in_logs_is_lost_by_leaving():
+    sample = a_log("hidden")
+    best, without_luck = best_policies(sample.P, sample.R), a_log("best_10")
+    assert true_gains(sample, best).mean() < 0.5 * true_gains(without_luck, best).mean()
 
 
-def test_what_is_kept_gains_nothing_and_the_best_policy_all():
-    of = a_log("uniform")
-    P, R = of.P, (of.P * of.R).sum(-1)
+def test_keeping_gains_nothing_the_best_all():
+    sample = a_log("uniform")
+    P, R = sample.P, (sample.P * sample.R).sum(-1)
     chain, rewards = P.mean(2, keepdims=True), R.mean(2, keepdims=True)  # one action: any of the log's at random
-    of_log = policy_value(chain, rewards, np.zeros(P.shape[:2], int), GAMMA_EVAL)
-    possible = ((optimal_value(P, R, GAMMA_EVAL) - of_log) * of.log.starts).sum(-1)
-    assert true_gains(of, np.full(P.shape[:2], KEEP)) == pytest.approx(0.0, abs=1e-9)
-    assert true_gains(of, best_policies(of.P, of.R)) == pytest.approx(possible)
+    log_values = policy_value(chain, rewards, np.zeros(P.shape[:2], int), GAMMA_EVAL)
+    possible = ((optimal_value(P, R, GAMMA_EVAL) - log_values) * sample.log.starts).sum(-1)
+    assert true_gains(sample, np.full(P.shape[:2], KEEP)) == pytest.approx(0.0, abs=1e-9)
+    assert true_gains(sample, best_policies(sample.P, sample.R)) == pytest.approx(possible)
 
 
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
-def test_with_much_data_all_plans_gain_over_random_actions(other: Cautious):
-    of = a_log("uniform", 30_000)
-    possible = true_gains(of, best_policies(of.P, of.R)).mean()
-    assert true_gains(of, *other.policies(of.log)).mean() > 0.6 * possible
+def test_with_much_data_all_plans_gain(other: Cautious):
+    sample = a_log("uniform", 30_000)
+    possible = true_gains(sample, best_policies(sample.P, sample.R)).mean()
+    assert true_gains(sample, *other.policies(sample.log)).mean() > 0.6 * possible
 
 
 def test_a_cell():
@@ -72,14 +72,14 @@ class TestPublished:
 
     @pytest.mark.parametrize("name", GROUPS)
     @pytest.mark.parametrize("hidden", [False, True])
-    def test_a_group_has_the_logs_of_its_cells(self, name: str, hidden: bool):
+    def test_groups_have_the_logs_of_cells(self, name: str, hidden: bool):
         cells = self.PUBLISHED.dropna(subset="transitions")
-        of_group = cells["family"].isin(list(GROUPS[name])) & ((cells["behaviour"] == "hidden") == hidden)
+        is_in_group = cells["family"].isin(list(GROUPS[name])) & ((cells["behaviour"] == "hidden") == hidden)
         counts = ["logs", "told", "loses", "holds"]
         published = self.PUBLISHED["family"] == name
         published &= self.PUBLISHED["behaviour"] == ("hidden" if hidden else SEEN)
         (row,) = self.PUBLISHED.loc[published, counts].to_numpy()
-        assert (cells.loc[of_group, counts].sum() == row).all()
+        assert (cells.loc[is_in_group, counts].sum() == row).all()
 
     def test_every_cell_is_published(self):
         cells = self.PUBLISHED.dropna(subset="transitions")
@@ -88,15 +88,15 @@ class TestPublished:
         ]
 
     def test_the_report_says_how_often_limits_held(self):
-        seen = self.PUBLISHED.dropna(subset="transitions").query("behaviour != 'hidden'")
-        share = 100 * seen["holds"].sum() / seen["logs"].sum()
+        visible = self.PUBLISHED.dropna(subset="transitions").query("behaviour != 'hidden'")
+        share = 100 * visible["holds"].sum() / visible["logs"].sum()
         groups = self.PUBLISHED[self.PUBLISHED["family"].isin(GROUPS)].query("behaviour == 'hidden'")
         hidden = 100 * groups["holds"] / groups["logs"]
         assert f"{int(share)} %" == COVERAGE
         assert f"{hidden.min():.0f} to {hidden.max():.0f} %" == HIDDEN_COVERAGE
 
 
-def test_the_area_under_the_curve_is_that_of_doubts_of_limits_that_fail():
+def test_the_area_under_curve_ranks_doubts():
     logs = pd.DataFrame({"holds": [True, True, False, False], "doubt": [0.1, 0.5, 0.4, 0.9]})
     assert area_under_the_curve(logs) == 0.75
     assert np.isnan(area_under_the_curve(logs[logs["holds"]]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from clinic_logs import EPISODES, GAMMA, ORDERED, S, finding_names, read, visits
+from clinic_logs import EPISODES, GAMMA, ORDERED, S, finding_names, load_log, visits
 
 import pomrl_logs
 from pomrl_logs.association import associate, moments
@@ -22,7 +22,7 @@ from pomrl_logs.log_tables import ColumnRoles, read_log
 def test_right_logs_pass(seed: int, columns: dict[str, str]):
     frame = visits(seed)
     for rows in (frame, frame.sample(frac=1.0, random_state=seed)):
-        log = read(rows, **columns)
+        log = load_log(rows, **columns)
         assert log.findings == ()
         (line,) = log.audit
         assert line.startswith("The audit of 1,800 transitions found no problems. The rewards 'reward' (-34 to")
@@ -32,10 +32,10 @@ def test_right_logs_pass(seed: int, columns: dict[str, str]):
 def test_independent_rows_pass_in_any_order():
     frame = visits(3, 900)
     for columns in (["task", "state"], ["state", "task"], ["task", "state", "action"], ["next_state"]):
-        assert read(frame.sort_values(columns, kind="stable")).findings == ()
+        assert load_log(frame.sort_values(columns, kind="stable")).findings == ()
 
 
-def part_of(frame: pd.DataFrame, where: pd.Series, values: pd.Series) -> pd.DataFrame:
+def partial_next_states(frame: pd.DataFrame, where: pd.Series, values: pd.Series) -> pd.DataFrame:
     return frame.assign(next_state=np.where(where, values, frame["next_state"])).dropna()
 
 
@@ -49,8 +49,11 @@ STOPS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "two rows late": (lambda f: f.assign(next_state=f["next_state"].shift(-2)).dropna(), CHAIN),
     "the state before": (lambda f: f.assign(next_state=f["state"].shift(1)).dropna(), CHAIN),
     "its own state": (lambda f: f.assign(next_state=f["state"]), CHAIN),
-    "its own state in some tasks": (lambda f: part_of(f, f["task"] < "clinic 2", f["state"]), CHAIN),
-    "one row late in some tasks": (lambda f: part_of(f, f["task"] < "clinic 2", f["next_state"].shift(-1)), CHAIN),
+    "its own state in some tasks": (lambda f: partial_next_states(f, f["task"] < "clinic 2", f["state"]), CHAIN),
+    "one row late in some tasks": (
+        lambda f: partial_next_states(f, f["task"] < "clinic 2", f["next_state"].shift(-1)),
+        CHAIN,
+    ),
     "another coding": (
         lambda f: f.assign(next_state=f["next_state"].str[-1]),
         "no next state occurs as a state: .*--ends",
@@ -87,7 +90,7 @@ def test_what_makes_advice_void_stops_it(fault: str, columns: dict[str, str]):
     damage, line = STOPS[fault]
     for seed in range(2):
         with pytest.raises(ValueError, match=line) as raised:
-            read(damage(visits(seed)), **columns)
+            load_log(damage(visits(seed)), **columns)
         assert "\n" not in str(raised.value)
 
 
@@ -106,7 +109,7 @@ def permuted(values: pd.Series) -> pd.Series:
 
 NAMED: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
     "some next states of other rows": (
-        lambda f: part_of(f, pd.Series(np.arange(len(f)) % 10 < 3), permuted(f["next_state"])),
+        lambda f: partial_next_states(f, pd.Series(np.arange(len(f)) % 10 < 3), permuted(f["next_state"])),
         "breaks",
         "is not the state of the next row in .*: add --episode if episodes begin there",
     ),
@@ -162,14 +165,14 @@ NAMED: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str, str]] = {
 
 
 @pytest.mark.parametrize("fault", NAMED)
-def test_each_finding_stops_or_removes_the_limit_or_is_a_note(fault: str):
+def test_findings_stop_warn_or_note(fault: str):
     damage, name, line = NAMED[fault]
     frame = damage(visits(0)).reset_index(drop=True)
     if KINDS[name][0] == "stops":
         with pytest.raises(ValueError, match=f"{line}.*add --accept {name}"):
-            read(frame)
+            load_log(frame)
         return
-    log = read(frame)
+    log = load_log(frame)
     assert any(finding.name == name and re.search(line, finding.line) for finding in log.findings)
     report = pomrl_logs.horizon_report(log, GAMMA)
     has_limit = KINDS[name][0] == "note" or not report.recommendation.changed.any()
@@ -177,8 +180,8 @@ def test_each_finding_stops_or_removes_the_limit_or_is_a_note(fault: str):
     assert ("benchmark" in report.recommendation.words) == (has_limit and report.recommendation.changed.any())
 
 
-def test_a_finding_without_limit_is_named_where_the_limit_stood():
-    log = read(visits(0, 900, old=0.7), **EPISODES)
+def test_limitless_findings_are_named():
+    log = load_log(visits(0, 900, old=0.7), **EPISODES)
     report = pomrl_logs.horizon_report(log, GAMMA)
     assert report.recommendation.changed.any()
     assert "with no limit, because of the audit (column)" in report.recommendation.words
@@ -207,25 +210,25 @@ OF_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
 
 
 @pytest.mark.parametrize("fault", OF_EPISODES)
-def test_next_states_that_are_no_chain_of_episodes_stop(fault: str):
+def test_broken_chains_of_episodes_stop(fault: str):
     damage, line = OF_EPISODES[fault]
     with pytest.raises(ValueError, match=f"{line}.*--accept breaks"):
-        read(damage(visits(1)), **EPISODES)
+        load_log(damage(visits(1)), **EPISODES)
 
 
-def test_what_is_in_no_column_shows_in_the_rows_before():
+def test_hidden_columns_show_in_the_history():
     hidden = visits(0, 900, old=0.7).drop(columns="age")
     for columns in ({}, EPISODES):
-        log = read(hidden, **columns)
+        log = load_log(hidden, **columns)
         assert finding_names(log) == ["history"]
         assert "where state and action are equal" in log.audit[0]
 
 
 def test_copies_are_counted_once():
     frame = visits(0)
-    right = read(frame)
+    right = load_log(frame)
     for copies in (pd.concat([frame] * 3), frame.loc[frame.index.repeat(3)], pd.concat([frame, frame[600:]])):
-        log = read(copies.reset_index(drop=True))
+        log = load_log(copies.reset_index(drop=True))
         np.testing.assert_array_equal(log.counts, right.counts)
     counted = read_log(pd.concat([frame] * 3), ColumnRoles(), accept=["repeats"])
     np.testing.assert_array_equal(counted.counts, 3 * right.counts)
@@ -241,28 +244,28 @@ def test_worlds_without_chance_repeat_by_themselves():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_column_that_drives_action_and_course_is_named(seed: int):
-    log = read(visits(seed, 900, old=0.7), **EPISODES)
+def test_confounding_columns_are_named(seed: int):
+    log = load_log(visits(seed, 900, old=0.7), **EPISODES)
     assert finding_names(log) == ["column"]
     assert "the column 'age' is associated with the action" in log.audit[0]
     assert "write --state state,age" in log.audit[0]
     missing = visits(seed, 900, old=0.7).assign(age=lambda f: f["age"].where(f["age"] > 60))
-    assert finding_names(read(missing, **EPISODES)) == ["column"]  # whether it is missing says all
+    assert finding_names(load_log(missing, **EPISODES)) == ["column"]  # whether it is missing says all
     with_age = read_log(visits(seed, 900, old=0.7), ColumnRoles(state=["state", "age"], **EPISODES))
     assert with_age.findings == ()
     assert with_age.states[0] == ("severity 0", 40)
 
 
-def test_numbers_in_a_state_are_put_into_bins():
+def test_numbers_in_states_get_bins():
     rng = np.random.default_rng(0)
     frame = visits(0, 900, old=0.7)
     frame["age"] += frame.groupby(["task", "patient"])["age"].transform(lambda ages: rng.integers(-9, 10))
-    log = read(frame, **EPISODES)
+    log = load_log(frame, **EPISODES)
     assert "write --state state,age --bins age=4" in log.audit[0]
     binned = read_log(frame, ColumnRoles(state=["state", "age"], **EPISODES), bins={"age": 2})
     assert len(binned.states) == 2 * S
     assert binned.findings == ()
-    names = read(frame.assign(age="doctor " + frame["age"].astype(str)), **EPISODES)
+    names = load_log(frame.assign(age="doctor " + frame["age"].astype(str)), **EPISODES)
     assert names.audit[0].endswith("write --state state,age")
 
 
@@ -279,12 +282,12 @@ def test_numbers_in_a_state_are_put_into_bins():
         lambda f: [[i] for i in range(len(f))],  # cannot be compared
     ],
 )
-def test_columns_that_say_nothing_new_are_no_finding(column: Callable[[pd.DataFrame], Any]):
+def test_uninformative_columns_are_no_finding(column: Callable[[pd.DataFrame], Any]):
     frame = visits(1)
-    assert read(frame.assign(further=column(frame))).findings == ()
+    assert load_log(frame.assign(further=column(frame))).findings == ()
 
 
-def test_few_associations_are_found_where_there_are_none():
+def test_false_associations_are_rare():
     rng, p = np.random.default_rng(0), []
     for _ in range(400):
         stratum, x, y = (
@@ -296,7 +299,7 @@ def test_few_associations_are_found_where_there_are_none():
     assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.035)
 
 
-def test_the_moments_of_chi_square_are_those_over_all_permutations():
+def test_chi_square_moments_match_permutations():
     x, y = np.array([0, 0, 0, 1, 1, 2, 2]), np.array([0, 1, 1, 1, 2, 1, 0])
     n, sizes = len(x), (np.bincount(x), np.bincount(y))
 
@@ -305,10 +308,10 @@ def test_the_moments_of_chi_square_are_those_over_all_permutations():
         np.add.at(counts, (x[list(order)], y), 1)
         return n * ((counts**2 / np.outer(*sizes)).sum() - 1.0)
 
-    of_all = [chi_square(order) for order in itertools.permutations(range(n))]
+    values = [chi_square(order) for order in itertools.permutations(range(n))]
     mean, variance = moments(*(np.array([value]) for value in (n, 3, 3, *((1 / size).sum() for size in sizes))))
-    assert mean[0] == pytest.approx(np.mean(of_all))
-    assert variance[0] == pytest.approx(np.var(of_all))
+    assert mean[0] == pytest.approx(np.mean(values))
+    assert variance[0] == pytest.approx(np.var(values))
 
 
 def test_costs_are_asked_for():
@@ -329,11 +332,11 @@ def test_costs_are_asked_for():
         pomrl_logs.from_log(frame, cost="cost", reward="reward")
 
 
-def test_advice_depends_on_no_unit_and_on_no_common_part_of_rewards():
+def test_advice_does_not_depend_on_units():
     frame = visits(0)
-    right = pomrl_logs.horizon_report(read(frame), GAMMA)
-    small = pomrl_logs.horizon_report(read(frame.assign(reward=frame["reward"] * 1e-12)), GAMMA)
-    shifted = pomrl_logs.horizon_report(read(frame.assign(reward=frame["reward"] + 1e9)), GAMMA)
+    right = pomrl_logs.horizon_report(load_log(frame), GAMMA)
+    small = pomrl_logs.horizon_report(load_log(frame.assign(reward=frame["reward"] * 1e-12)), GAMMA)
+    shifted = pomrl_logs.horizon_report(load_log(frame.assign(reward=frame["reward"] + 1e9)), GAMMA)
     assert right.improvement.lower > 0.0
     for report, unit in ((small, 1e-12), (shifted, 1.0)):
         np.testing.assert_array_equal(report.recommendation.policies, right.recommendation.policies)
@@ -343,4 +346,4 @@ def test_advice_depends_on_no_unit_and_on_no_common_part_of_rewards():
 def test_warnings_are_lines_alone():
     with pytest.warns(LogWarning, match="the column 'age' is associated") as output:
         pomrl_logs.from_log(visits(0, 900, old=0.7), episode="patient")
-    assert [str(each.message).count("\n") for each in output] == [0]
+    assert [str(warning.message).count("\n") for warning in output] == [0]

@@ -23,7 +23,7 @@ FAMILIES = {**LATENT_FAMILIES, **OF_THE_RULE, **AFTER_THE_LIMIT}
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-def test_rows_sum_to_one_and_rewards_are_finite(family: TaskFamily) -> None:
+def test_rows_sum_to_one(family: TaskFamily) -> None:
     P, R = family.models(family.latents())  # not `candidate_models`, which divides rows by their sums
     assert (P.shape[0], P.shape[1:3]) == (family.values, family.size)
     assert (P >= 0).all()
@@ -35,13 +35,13 @@ def test_rows_sum_to_one_and_rewards_are_finite(family: TaskFamily) -> None:
     ("name", "at_least", "at_most"),
     [("mountain_passes", 5, 15), ("playlist", 5, 15), ("dosing", 5, 15), ("fermentation", 1, 1)],
 )
-def test_as_many_best_policies_as_tasks_call_for(name: str, at_least: int, at_most: int) -> None:
-    of_tasks = LATENT_FAMILIES[name].candidate_models()
-    policies = np.unique(_best(of_tasks.P, of_tasks.R), axis=0)
+def test_tasks_need_the_stated_policies(name: str, at_least: int, at_most: int) -> None:
+    candidates = LATENT_FAMILIES[name].candidate_models()
+    policies = np.unique(_best(candidates.P, candidates.R), axis=0)
     assert at_least <= len(policies) <= at_most
 
 
-def test_tasks_of_the_fermentation_are_equal_and_pay_rarely() -> None:
-    of_tasks = LATENT_FAMILIES["fermentation"].candidate_models()
-    assert np.ptp(of_tasks.P, axis=0).max() == 0.0
-    assert np.count_nonzero(of_tasks.R[0]) == 3
+def test_fermentation_tasks_are_equal() -> None:
+    candidates = LATENT_FAMILIES["fermentation"].candidate_models()
+    assert np.ptp(candidates.P, axis=0).max() == 0.0
+    assert np.count_nonzero(candidates.R[0]) == 3

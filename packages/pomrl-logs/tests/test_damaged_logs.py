@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from clinic_logs import EPISODES, finding_names, read, visits
+from clinic_logs import EPISODES, finding_names, load_log, visits
 
 MIXED = np.random.default_rng(0).permutation(1800)
 
@@ -125,7 +125,7 @@ STOPS_EPISODES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str
 def test_damage_of_order_rows_and_columns_stops(fault: str):
     damage, columns, line = STOPS_EPISODES[fault]
     with pytest.raises(ValueError, match=line):
-        read(damage(visits(0)), **EPISODES, **columns)
+        load_log(damage(visits(0)), **EPISODES, **columns)
 
 
 RIGHT: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
@@ -142,17 +142,17 @@ RIGHT: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 
 
 @pytest.mark.parametrize("kind", RIGHT)
-def test_right_logs_of_many_prices_and_codes_pass(kind: str):
-    assert read(RIGHT[kind](visits(0, 900)), **EPISODES).findings == ()
+def test_logs_of_prices_and_codes_pass(kind: str):
+    assert load_log(RIGHT[kind](visits(0, 900)), **EPISODES).findings == ()
 
 
-def test_a_column_which_orders_all_episodes_is_a_note():
-    log = read(without_next(visits(0)), **EPISODES)
+def test_an_ordering_column_is_a_note():
+    log = load_log(without_next(visits(0)), **EPISODES)
     assert {finding.effect for finding in log.findings} == {"note"}
     assert "the rows of episodes are in the order of 'day'" in log.audit
 
 
-def test_episodes_that_end_at_their_goal_are_no_truncations():
+def test_ends_at_goals_are_no_truncations():
     rng, rows = np.random.default_rng(1), []
     for episode, step in itertools.product(range(300), range(10)):
         if step == 0 or not rows[-1][-1]:
@@ -160,4 +160,4 @@ def test_episodes_that_end_at_their_goal_are_no_truncations():
             hit = action == "y" and rng.random() < 0.5
             rows.append((episode, "a", action, float(hit), "goal" if hit else "a", hit))
     frame = pd.DataFrame(rows, columns=["patient", "state", "action", "reward", "next_state", "done"])
-    assert finding_names(read(frame, **EPISODES, terminated="done")) == ["task"]
+    assert finding_names(load_log(frame, **EPISODES, terminated="done")) == ["task"]

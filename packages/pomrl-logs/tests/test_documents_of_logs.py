@@ -13,7 +13,7 @@ README = (PACKAGE / "README.md").read_text()
 
 
 @pytest.mark.slow
-def test_the_code_of_the_document_runs_in_its_order(
+def test_the_code_of_the_document_runs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL)
@@ -33,7 +33,7 @@ def test_the_code_of_the_document_runs_in_its_order(
     assert (tmp_path / "outputs" / "horizon" / "LOG" / "gains.png").exists()
 
 
-def test_the_readme_leads_from_a_file_to_advice(
+def test_the_readme_leads_to_advice(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)

@@ -37,17 +37,17 @@ OLD = pomrl_logs.from_log(repairs(0, 0.5))
 
 
 @pytest.mark.parametrize(
-    ("share", "words", "followed"),
+    ("share", "verdict", "followed"),
     [(0.0, "The promise came true.", 1.0), (0.5, "The promise did not come true.", 0.5)],
 )
-def test_a_promise_comes_true_if_it_is_followed(share: float, words: str, followed: float):
+def test_followed_promises_come_true(share: float, verdict: str, followed: float):
     actual = follow_up(OLD, pomrl_logs.from_log(repairs(1, share)), 0.9)
-    assert actual.words.startswith(words)
+    assert actual.words.startswith(verdict)
     assert actual.followed == pytest.approx(followed, abs=0.1)
     assert actual.promised == pomrl_logs.horizon_report(OLD, 0.9).improvement
 
 
-def test_the_gain_is_the_difference_of_what_is_earned():
+def test_the_gain_is_the_earned_difference():
     actual = follow_up(OLD, pomrl_logs.from_log(repairs(1, 0.0)), 0.9)
     # Half of the states that are visited first are new, and a worn machine that is never repaired stays worn.
     new = np.linalg.solve(np.eye(2) - 0.9 * np.array([[0.6, 0.4], [0.0, 1.0]]), [3.0, 2.0]).mean()
@@ -60,22 +60,22 @@ def test_the_gain_is_the_difference_of_what_is_earned():
 def test_names_of_ends_change_no_gain():
     columns: dict[str, Any] = {"episode": "episode", "terminated": "done"}
     old = pomrl_logs.from_log(goals(1), **columns)
-    one, seven = (follow_up(old, pomrl_logs.from_log(goals(names, 0.99, 2), **columns), 0.9) for names in (1, 7))
-    # As in `test_gains_do_not_depend_on_names_of_ends`, with y in 99 % of the later steps.
-    assert one.gain == pytest.approx(0.495 / (1 - 0.9 * 0.505) - 0.25 / 0.325, abs=2 * one.deviation)
-    assert seven.gain == pytest.approx(one.gain, abs=1e-5)
+    single, seven = (follow_up(old, pomrl_logs.from_log(goals(names, 0.99, 2), **columns), 0.9) for names in (1, 7))
+    # As in `test_gains_ignore_names_of_ends`, with y in 99 % of the later steps.
+    assert single.gain == pytest.approx(0.495 / (1 - 0.9 * 0.505) - 0.25 / 0.325, abs=2 * single.deviation)
+    assert seven.gain == pytest.approx(single.gain, abs=1e-5)
 
 
-def test_few_data_leave_it_open_and_nothing_promised_is_nothing_to_check():
+def test_few_data_leave_promises_open():
     few = pomrl_logs.from_log(repairs(1, 0.0).groupby("task").head(3))
     assert follow_up(OLD, few, 0.9).words.startswith("The later log does not yet show whether the promise came true.")
-    kept = pomrl_logs.from_log(repairs(2, 0.0))
-    actual = follow_up(kept, OLD, 0.9)
+    unchanged = pomrl_logs.from_log(repairs(2, 0.0))
+    actual = follow_up(unchanged, OLD, 0.9)
     assert actual.promised == Improvement()
     assert actual.words == "Nothing was promised: the report on the old log recommends to keep to its decisions."
 
 
-def test_tasks_and_names_are_those_of_either_log():
+def test_names_of_either_log_are_used():
     old, new = repairs(0, 0.5), repairs(1, 0.0).replace({"worn": "used"})
     actual = follow_up(pomrl_logs.from_log(old), pomrl_logs.from_log(pd.concat([new, new.assign(task="another")])), 0.9)
     assert actual.followed == 1.0
@@ -83,7 +83,7 @@ def test_tasks_and_names_are_those_of_either_log():
         follow_up(OLD, pomrl_logs.from_log(repairs(0, 0.5, first=1)), 0.9)
 
 
-def test_a_log_is_not_its_own_later_log():
+def test_logs_are_not_their_own_later_log():
     with pytest.raises(ValueError, match=r"^the later log must differ from the earlier one, got the same transitions"):
         follow_up(OLD, pomrl_logs.from_log(repairs(0, 0.5)), 0.9)
 

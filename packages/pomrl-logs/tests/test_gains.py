@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from test_logs import log_of
+from test_logs import make_log
 
 from pomrl.science.mdp import policy_value
 from pomrl_logs import from_log
@@ -26,14 +26,14 @@ BEHAVIOUR = np.array([0.8, 0.2])
 POLICIES = np.array([[1, KEEP, 0, 1]] * K)
 
 
-def drawn(steps: int, seed: int, noise: float = 0.0) -> Log:
+def draw_log(steps: int, seed: int, noise: float = 0.0) -> Log:
     """A log in which each task has so many transitions from each state."""
     rng = np.random.default_rng(seed)
-    log = log_of(rng.multinomial(rng.multinomial(steps, BEHAVIOUR, (K, S)), P), R)
+    log = make_log(rng.multinomial(rng.multinomial(steps, BEHAVIOUR, (K, S)), P), R)
     return replace(log, reward=log.reward + noise * rng.standard_normal(len(log.reward)))
 
 
-def parts_of(log: Log) -> Iterator[FoldEvaluator]:
+def evaluators(log: Log) -> Iterator[FoldEvaluator]:
     return fold_evaluators(log, GAMMA, None, log.split(FOLDS, RNG), log.worst_ends)
 
 
@@ -53,28 +53,28 @@ def gain(evaluator: FoldEvaluator) -> tuple[float, float]:
     return actual.corrected.mean(), (actual.errors**2).sum() / K**2
 
 
-def test_a_part_corrects_what_the_others_say_and_its_errors_are_as_large_as_they_are_said_to_be():
-    actual = np.array([[gain(evaluator) for evaluator in parts_of(drawn(60, seed))] for seed in range(60)])
-    gains, said = actual[..., 0].mean(-1), actual[..., 1].sum(-1) / FOLDS**2
+def test_folds_correct_each_other_with_honest_errors():
+    actual = np.array([[gain(evaluator) for evaluator in evaluators(draw_log(60, seed))] for seed in range(60)])
+    gains, stated = actual[..., 0].mean(-1), actual[..., 1].sum(-1) / FOLDS**2
     assert gains.mean() == pytest.approx(true_gain(POLICIES), abs=3 * gains.std() / np.sqrt(len(gains)))
-    assert said.mean() == pytest.approx(gains.var(), rel=0.5)
+    assert stated.mean() == pytest.approx(gains.var(), rel=0.5)
 
 
-def test_a_wrong_model_is_corrected_by_what_it_did_not_see():
+def test_wrong_models_are_corrected_by_other_folds():
     errors = []
     for seed in range(20):
-        for evaluator in parts_of(drawn(60, seed)):
+        for evaluator in evaluators(draw_log(60, seed)):
             wrong = replace(evaluator.estimate, R=evaluator.estimate.R + np.array([0.0, 0.0, 0.5]))
             evaluator.estimate = wrong
             by_models = (wrong.values(POLICIES, GAMMA) - wrong.values(np.full((K, S), KEEP), GAMMA)).mean()
             errors.append((by_models - true_gain(POLICIES), gain(evaluator)[0] - true_gain(POLICIES)))
-    of_models, corrected = np.mean(errors, 0)
-    assert of_models > 1.0
-    assert abs(corrected) < 0.15 * of_models
+    uncorrected, corrected = np.mean(errors, 0)
+    assert uncorrected > 1.0
+    assert abs(corrected) < 0.15 * uncorrected
 
 
-def test_what_is_told_twice_in_an_episode_is_told_once():
-    log = drawn(60, 0)
+def test_repeated_transitions_count_once():
+    log = draw_log(60, 0)
     twice = replace(log, **{name: np.repeat(getattr(log, name), 2) for name in ("cell", "reward", "episode")})
     as_one, as_two = (
         estimate_gains(version, np.array([GAMMA]), None, np.random.default_rng(0)).deviation[0]
@@ -96,7 +96,7 @@ def goals(names: int, share: float = 0.5, seed: int = 1) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["episode", "state", "action", "reward", "next_state", "done"])
 
 
-def test_gains_do_not_depend_on_names_of_ends():
+def test_gains_ignore_names_of_ends():
     logs = [
         from_log(goals(1), episode="episode", ends=["goal0"]),
         from_log(goals(1), episode="episode", terminated="done"),
@@ -111,7 +111,7 @@ def test_gains_do_not_depend_on_names_of_ends():
         assert report.words[0].startswith("Change 1 of 1 decisions")
 
 
-def test_gains_are_those_of_the_states_in_which_episodes_start():
+def test_gains_are_of_the_start_states():
     """The world goes from state 0 to state 1, where the second action pays 1."""
     rows = [
         (episode, state, action, float(state and action), 1)
@@ -122,16 +122,16 @@ def test_gains_are_those_of_the_states_in_which_episodes_start():
     frame = pd.DataFrame(rows, columns=["episode", "state", "action", "reward", "next_state"])
     log = from_log(frame, episode="episode", accept=["repeats", "history"])
     np.testing.assert_allclose(log.starts, [[1.0, 0.0]])
-    report, alone = horizon_report(log, 0.5), horizon_report(from_log(frame, accept=["repeats", "history"]), 0.5)
+    report, separate = horizon_report(log, 0.5), horizon_report(from_log(frame, accept=["repeats", "history"]), 0.5)
     # The value of state 1 rises from 1 to 2. It counts half, and from state 0 it is one step later.
     assert report.improvement.mean == pytest.approx(0.5, abs=0.05)
-    assert alone.improvement.mean == pytest.approx((0.5 + 1.0) / 2, abs=0.05)
+    assert separate.improvement.mean == pytest.approx((0.5 + 1.0) / 2, abs=0.05)
     assert "averaged over tasks and the states in which their episodes start." in report.words[1]
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.5])
-def test_limits_hold_and_nobody_is_told_to_change_and_loses(noise: float):
-    reports = [horizon_report(drawn(60, seed, noise), GAMMA) for seed in range(20)]
+def test_limits_hold_and_advice_loses_nothing(noise: float):
+    reports = [horizon_report(draw_log(60, seed, noise), GAMMA) for seed in range(20)]
     gains = np.array([true_gain(report.recommendation.policies) for report in reports])
     lower = np.array([report.improvement.lower for report in reports])
     assert (gains >= lower - 1e-9).mean() >= 0.9
@@ -140,8 +140,8 @@ def test_limits_hold_and_nobody_is_told_to_change_and_loses(noise: float):
     assert gains.mean() > 0.5 * possible
 
 
-def test_an_unseen_loss_is_the_worst_surprise_where_one_more_transition_counts_most():
-    (evaluator, *_) = parts_of(drawn(60, 0))
+def test_unseen_losses_are_the_worst_surprise():
+    (evaluator, *_) = evaluators(draw_log(60, 0))
     value, V = evaluator.value(POLICIES), evaluator.estimate.values(POLICIES, GAMMA)
     loss = value.surprise.max()
     assert (value.surprise == loss).all()
@@ -159,11 +159,11 @@ def test_an_unseen_loss_is_the_worst_surprise_where_one_more_transition_counts_m
     assert (one_more.by_models - one_more.corrected).sum() == pytest.approx(value.unseen)
 
 
-def test_a_limit_counts_an_unseen_transition_to_a_state_that_nothing_enters():
+def test_limits_count_unseen_unreachable_states():
     """Both actions do the same, so that no plan gains and there are no errors: the states 0, 1 and 2 take turns."""
     following, paid = np.array([1, 2, 0, 0]), np.array([0.0, 1.0, 2.0, -100.0])
     counts = np.array([16, 4])[:, None] * np.eye(S, dtype=int)[following][:, None]
-    log = log_of(np.repeat(counts[None], K, 0), paid[:, None, None])
+    log = make_log(np.repeat(counts[None], K, 0), paid[:, None, None])
     actual = estimate_gains(log, np.array([GAMMA]), None, RNG)
     inverse = np.linalg.inv(np.eye(S) - GAMMA * np.eye(S)[following])
     V, occupancy = inverse @ paid, inverse.mean(0)
@@ -173,11 +173,11 @@ def test_a_limit_counts_an_unseen_transition_to_a_state_that_nothing_enters():
     np.testing.assert_allclose(actual.lower, -(1.0 + actual.quantile) * actual.unseen, atol=1e-9)
 
 
-def test_nothing_unseen_happens_in_a_state_that_is_never_left():
+def test_absorbing_states_have_no_surprise():
     models = P.copy()
     models[:, 2] = np.eye(S)[2]
-    log = log_of(np.random.default_rng(0).multinomial(60, models), R)
-    for evaluator in parts_of(log):
+    log = make_log(np.random.default_rng(0).multinomial(60, models), R)
+    for evaluator in evaluators(log):
         surprise = evaluator.value(POLICIES).surprise
         assert (surprise[:, 2] == 0.0).all()
         assert (surprise[:, [0, 1, 3]] > 0.0).all()

@@ -14,14 +14,14 @@ from pomrl_logs import logs
 from pomrl_logs.command import FILES
 
 
-def horizon(*words: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def horizon(*arguments: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(folder / "outputs"))
     monkeypatch.chdir(folder)
     monkeypatch.setattr("sys.argv", [])
-    main.command("horizon", list(words))()
+    main.command("horizon", list(arguments))()
 
 
-def test_what_removes_the_limit_is_the_first_line_and_the_first_on_the_page(
+def test_audits_without_limit_come_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     visits(0, 900, old=0.7).to_csv(tmp_path / "log.csv", index=False)
@@ -33,13 +33,13 @@ def test_what_removes_the_limit_is_the_first_line_and_the_first_on_the_page(
     assert "with no limit, because of the audit (column)" in printed
     assert "with no limit, because of the audit (column)" in page
     assert "<td>no limit</td>" in page
-    words = ["--state", "state,age", "--bins", "age=2", "--episode", "patient", "--output", "with_age"]
-    horizon("log.csv", *words, monkeypatch=monkeypatch, folder=tmp_path)
+    arguments = ["--state", "state,age", "--bins", "age=2", "--episode", "patient", "--output", "with_age"]
+    horizon("log.csv", *arguments, monkeypatch=monkeypatch, folder=tmp_path)
     assert capsys.readouterr().out.startswith("The audit of 5,400 transitions found no problems. The rewards")
 
 
 @pytest.mark.parametrize(
-    ("words", "line"),
+    ("arguments", "line"),
     [
         (["--next-state", "late"], "'late' is the state two rows later in .*if this is intended, add --accept chain"),
         (["--reward", "cost"], "write --cost cost; if this is intended, add --accept cost"),
@@ -47,8 +47,8 @@ def test_what_removes_the_limit_is_the_first_line_and_the_first_on_the_page(
         (["--bins", "age"], "--bins must be COLUMN=NUMBER with at least 2 bins, such as age=5, got 'age'"),
     ],
 )
-def test_what_makes_advice_void_ends_the_command_with_status_1(
-    words: list[str],
+def test_void_advice_ends_with_status_1(
+    arguments: list[str],
     line: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -57,7 +57,7 @@ def test_what_makes_advice_void_ends_the_command_with_status_1(
     frame = visits(0)
     frame.assign(late=frame["next_state"].shift(-1), cost=-frame["reward"]).dropna().to_csv(tmp_path / "log.csv")
     with pytest.raises(SystemExit) as raised:
-        horizon("log.csv", *words, monkeypatch=monkeypatch, folder=tmp_path)
+        horizon("log.csv", *arguments, monkeypatch=monkeypatch, folder=tmp_path)
     assert raised.value.code == 1
     (printed,) = capsys.readouterr().err.splitlines()
     assert pd.Series([printed]).str.contains(line, regex=True).all()
@@ -94,7 +94,7 @@ def test_large_state_spaces_say_their_time_first(
 
 
 @pytest.mark.parametrize(
-    ("words", "line"),
+    ("arguments", "line"),
     [
         (["--state", "severity"], "log.csv: no column 'severity'"),
         (["--gamma-eval", "95"], "gamma_eval must be"),
@@ -102,8 +102,8 @@ def test_large_state_spaces_say_their_time_first(
         (["--output", "log.csv"], "log.csv: must be a folder, got a file; choose another one with --output"),
     ],
 )
-def test_a_folder_with_other_files_is_refused_after_other_mistakes(
-    words: list[str],
+def test_folders_with_other_files_are_refused(
+    arguments: list[str],
     line: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -113,7 +113,7 @@ def test_a_folder_with_other_files_is_refused_after_other_mistakes(
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "mine.txt").write_text("mine")
     with pytest.raises(SystemExit):
-        horizon("log.csv", "--output", "there", *words, monkeypatch=monkeypatch, folder=tmp_path)
+        horizon("log.csv", "--output", "there", *arguments, monkeypatch=monkeypatch, folder=tmp_path)
     assert capsys.readouterr().err.startswith(line)
     assert [path.name for path in (tmp_path / "there").iterdir()] == ["mine.txt"]
 
@@ -126,9 +126,7 @@ def test_outputs_may_begin_with_the_home_folder(monkeypatch: pytest.MonkeyPatch,
     assert outputs() == tmp_path / "x"
 
 
-def test_a_log_that_is_missing_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_missing_logs_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     for name in ("nofile.csv", "nofile.csv.gz", "nofile.parquet", "nofile.jsonl"):
         with pytest.raises(SystemExit) as raised:
             horizon(name, monkeypatch=monkeypatch, folder=tmp_path)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_logs import chain_log, log_of
+from test_logs import chain_log, make_log
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import pomrl_logs
@@ -31,7 +31,7 @@ def sold(tried: int, *, pays: float = 2.0, tasks: int = 4) -> Log:
     counts[:, 0, 1] = tried
     R = np.zeros((1, 2, 2, 1))
     R[:, 0] = np.array([1.0, pays])[:, None]
-    return log_of(counts, R)
+    return make_log(counts, R)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_what_is_better_is_to_be_changed(report: HorizonReport):
     assert first[named].tolist() == [0, 0, "0 67%, 1 33%", 1, 40, 160]
 
 
-def test_the_gains_of_changes_and_tasks_add_up_to_what_the_models_say(report: HorizonReport):
+def test_gains_of_changes_add_up(report: HorizonReport):
     # Each visit to the first state, which is any second one from anywhere, pays 2 and not (80 + 40 * 2) / 120.
     visits = 0.5 / (1.0 - 0.9)
     assert report.changes["gain"].sum() == pytest.approx(visits * 2.0 / 3.0, rel=0.05)
@@ -58,7 +58,7 @@ def test_the_gains_of_changes_and_tasks_add_up_to_what_the_models_say(report: Ho
     assert report.tasks["changes"].tolist() == [1] * 4
 
 
-def test_the_table_and_the_figure_have_all_that_is_compared(report: HorizonReport):
+def test_table_and_figure_have_all_comparisons(report: HorizonReport):
     selected = report.table.query(
         f"support == {report.recommendation.support} and gamma == {report.recommendation.gamma}"
     )
@@ -69,37 +69,40 @@ def test_the_table_and_the_figure_have_all_that_is_compared(report: HorizonRepor
 
 
 @pytest.mark.parametrize(
-    ("log", "words"),
+    ("log", "text"),
     [
         (sold(0), "Keep to the decisions of the log: no change that the log has tried often enough looks better."),
         (sold(20, pays=1.0), "Keep to the decisions of the log: no change"),
-        (log_of(np.ones((4, 2, 2, 2), int), np.ones(1)), "Not enough data: keep to the decisions of the log. The log"),
+        (
+            make_log(np.ones((4, 2, 2, 2), int), np.ones(1)),
+            "Not enough data: keep to the decisions of the log. The log",
+        ),
     ],
     ids=["one action alone", "actions that pay the same", "too few transitions"],
 )
-def test_what_shows_no_gain_is_kept(log: Log, words: str):
+def test_what_shows_no_gain_is_kept(log: Log, text: str):
     report = pomrl_logs.horizon_report(log, 0.9)
-    assert report.words[0].startswith(words)
+    assert report.words[0].startswith(text)
     assert (report.recommendation.policies == KEEP).all()
     assert report.improvement == Improvement(0.0, 0.0)
     assert report.changes.empty
 
 
-def test_as_much_data_as_are_asked_for_are_enough():
+def test_the_requested_amount_of_data_suffices():
     frame = chain_log(tasks=5, m=6, seed=1)
     frame["reward"] = np.random.default_rng(0).normal(frame["action"] == "b", 3.0)
     report = pomrl_logs.horizon_report(pomrl_logs.from_log(frame), 0.9)
     assert report.words[0].startswith("Not enough data: keep to the decisions of the log. Some changes look better;")
     times = int(np.ceil(report.recommendation.transitions / len(frame)))
     assert times > 1
-    more = pd.concat([frame] * 2 * times)
+    repeated = pd.concat([frame] * 2 * times)
     assert pomrl_logs.horizon_report(
-        pomrl_logs.from_log(more, accept=["repeats", "shifted"]), 0.9
+        pomrl_logs.from_log(repeated, accept=["repeats", "shifted"]), 0.9
     ).recommendation.changed.any()
 
 
 @pytest.mark.parametrize("rows", [10, 17, 30, 60, 90])
-def test_a_small_log_gives_no_number_of_required_transitions(rows: int):
+def test_small_logs_give_no_required_number(rows: int):
     frame = chain_log(tasks=1, m=20, seed=1).sample(rows, random_state=0)
     frame["reward"] = np.random.default_rng(rows).normal(frame["action"] == "b", 3.0)
     report = pomrl_logs.horizon_report(pomrl_logs.from_log(frame, accept=["repeats"]), 0.9)
@@ -108,7 +111,7 @@ def test_a_small_log_gives_no_number_of_required_transitions(rows: int):
 
 
 @pytest.mark.parametrize(("deviation", "is_known"), [(0.9, True), (1.1, False)])
-def test_a_gain_below_its_standard_error_gives_no_number(deviation: float, is_known: bool):
+def test_uncertain_gains_give_no_number(deviation: float, is_known: bool):
     gains = Gains(np.array([1.0]), np.array([deviation]), np.zeros(1), quantile=2.0)
     assert np.isfinite(_enough(sold(20), gains)) == is_known
 
@@ -120,22 +123,22 @@ def test_the_report_depends_on_its_seed_alone():
     assert not first.equals(other)
 
 
-def test_a_limit_near_its_estimate_is_warned_of():
+def test_doubtful_limits_have_a_warning():
     report = pomrl_logs.horizon_report(sold(4000), 0.9)
     assert report.improvement.doubt >= MAX_DOUBT
     assert any(line.startswith("The lower limit is ") for line in report.words)
     assert Improvement().doubt == 0.0
 
 
-def test_costs_fall_in_the_units_of_their_column():
+def test_costs_fall_in_their_units():
     frame = pd.DataFrame({"state": "s", "action": list("xy") * 60, "euros": [3000.0, 1000.0] * 60, "next_state": "s"})
     log = pomrl_logs.from_log(frame, cost="euros", accept=["repeats", "history"])
     report = pomrl_logs.horizon_report(log, 0.5)
     # Both actions cost 4,000 over the whole future, and the cheaper one 2,000.
-    words = (
+    text = (
         "Change 1 of 1 decisions, and keep all others. Then 'euros' falls by an estimated 2,000, with a lower limit of "
     )
-    assert report.words[0].startswith(words)
+    assert report.words[0].startswith(text)
     assert "discounted sum of 'euros' falls" in report.words[1]
 
 
@@ -147,7 +150,7 @@ def test_amounts_have_three_digits_and_separators(value: float, text: str):
     assert amount(value) == text
 
 
-def test_a_change_of_all_tasks_is_one_row(report: HorizonReport):
+def test_common_changes_are_one_row(report: HorizonReport):
     (row,) = report.merged_changes.to_dict("records")
     assert (row["task"], row["state"], row["from"], row["to"], row["tried"]) == ("all", 0, "0 67%, 1 33%", 1, 40)
     assert row["gain"] == pytest.approx(report.changes["gain"].sum())
@@ -173,10 +176,10 @@ def test_a_report_uses_one_thread_of_blas(monkeypatch: pytest.MonkeyPatch):
     assert {*threads} == {1}
 
 
-def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+def called(folder: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
     monkeypatch.setenv("POMRL_OUTPUTS", str(folder))
     monkeypatch.setattr("sys.argv", [])
-    main.command("horizon", [str(folder / "visits.csv"), "--task", "patient", *words])()
+    main.command("horizon", [str(folder / "visits.csv"), "--task", "patient", *arguments])()
 
 
 def test_the_command_prints_and_writes_the_report(

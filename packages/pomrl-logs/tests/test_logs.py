@@ -34,7 +34,7 @@ def chain_log(tasks: int = 6, m: int = 4, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def log_of(counts: np.ndarray, R: np.ndarray) -> Log:
+def make_log(counts: np.ndarray, R: np.ndarray) -> Log:
     """A log with so many transitions of each kind, which pay R(s, a, s'); each is an episode of its own."""
     cell = np.repeat(np.arange(counts.size), counts.ravel())
     tasks, states, actions = (tuple(range(size)) for size in counts.shape[:3])
@@ -67,7 +67,7 @@ def test_transitions_are_counted_under_their_names():
     assert plan.values[0, 2] == 0.0
 
 
-def test_the_model_of_a_new_task_is_that_of_the_learner_of_the_library(log: Log):
+def test_the_new_task_matches_the_learner(log: Log):
     learner, memory = EmpiricalBayes(), EmpiricalBayes().initial_memory(1, 4, 2)
     for counts in log.counts:
         memory = learner.learn(memory, Batch.of_counts(counts[None], 4))
@@ -82,7 +82,7 @@ def test_the_model_of_a_new_task_is_that_of_the_learner_of_the_library(log: Log)
     np.testing.assert_allclose(log.new_task(log.counts[0]).mean[None], estimate)
 
 
-def test_intervals_of_the_new_model_contain_what_is_drawn_from_it(log: Log):
+def test_intervals_contain_draws_of_the_model(log: Log):
     posterior = log.new_task(log.counts[0])
     table = posterior.table(level=0.9)
     rng = np.random.default_rng(0)
@@ -108,24 +108,24 @@ def test_files_give_the_log_of_the_frame(log: Log, suffix: str, tmp_path: Path):
 ONE_ROW = {"state": 0, "action": 0, "reward": 1.0, "next_state": 0}
 
 
-def test_an_episode_that_is_terminated_leads_to_an_end():
+def test_terminated_episodes_lead_to_an_end():
     frame = pd.DataFrame({"task": 0, "state": [0, 1, 1], "action": [0, 1, 1], "reward": 1.0, "next_state": [1, 0, 0]})
     log = pomrl_logs.from_log(frame.assign(done=[0, 1, 0]), terminated="done")
     assert log.states == (0, 1, END)
     assert log.counts[0, 1, 1].tolist() == [1, 0, 1]
 
 
-def test_parts_keep_episodes_together_and_take_as_many_of_each_task():
+def test_folds_keep_episodes_together():
     frame = pd.DataFrame(ONE_ROW, range(120)).assign(
         task=np.repeat(["x", "y"], 60), run=np.arange(120) % 60 // 6, step=range(120)
     )
     log = pomrl_logs.from_log(frame.sample(frac=1.0, random_state=0), episode="run")
-    part = log.split(5, np.random.default_rng(0))
-    of_episodes = pd.DataFrame({"task": log.indices[0], "episode": log.episode, "part": part})
-    assert (of_episodes.groupby("episode")["part"].nunique() == 1).all()
-    assert (of_episodes.groupby(["task", "part"])["episode"].nunique() == 2).all()
-    alone = pomrl_logs.from_log(frame)
-    assert len(np.unique(alone.episode)) == 120
+    fold = log.split(5, np.random.default_rng(0))
+    frame_of_folds = pd.DataFrame({"task": log.indices[0], "episode": log.episode, "part": fold})
+    assert (frame_of_folds.groupby("episode")["part"].nunique() == 1).all()
+    assert (frame_of_folds.groupby(["task", "part"])["episode"].nunique() == 2).all()
+    separate = pomrl_logs.from_log(frame)
+    assert len(np.unique(separate.episode)) == 120
 
 
 def test_of_many_tasks_some_make_the_prior():
@@ -196,9 +196,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_wrong_is_named_in_one_line(case: str, tmp_path: Path):
-    call, said = BAD[case]
-    with pytest.raises(ValueError, match=said) as raised:
+def test_bad_logs_are_one_line(case: str, tmp_path: Path):
+    call, message = BAD[case]
+    with pytest.raises(ValueError, match=message) as raised:
         call(tmp_path)
     assert "\n" not in str(raised.value)
 

@@ -42,13 +42,11 @@ def export(seed: int = 1) -> pd.DataFrame:
 ROLES = {"task": "clinic", "state": "severity", "action": "care", "reward": "euros", "episode": "patient"}
 
 
-def test_an_export_of_visits_leads_to_advice_in_one_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_exports_lead_to_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     export().to_csv(tmp_path / "visits.csv", sep=";", index=False, encoding="utf-8-sig")
-    words = [word for role, column in ROLES.items() for word in (f"--{role}", column)]
+    arguments = [argument for role, column in ROLES.items() for argument in (f"--{role}", column)]
     horizon(
-        "visits.csv", *words, "--time", "date", "--missing", "NA", "--gamma-eval", "0.9",
+        "visits.csv", *arguments, "--time", "date", "--missing", "NA", "--gamma-eval", "0.9",
         monkeypatch=monkeypatch, folder=tmp_path,
     )  # fmt: skip
     printed = " ".join(capsys.readouterr().out.split())
@@ -75,7 +73,7 @@ def coded(code: Any, share: float = 0.05, seed: int = 3) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("code", [-1, 999, -9])
-def test_numbers_that_may_be_missing_values_are_asked_about(code: int):
+def test_possible_codes_are_asked_about(code: int):
     line = (
         f"the state {code} stands in .* entered as often from all .*; if it is a code of missing values, add --missing"
     )
@@ -103,17 +101,17 @@ def deterministic(seed: int, side: int = 20) -> pd.DataFrame:
     """Walks on a grid from one corner to the other, with few random steps."""
     rng, rows = np.random.default_rng(seed), []
     for episode in range(60):
-        place, step = np.zeros(2, int), 0
-        while (place < side - 1).any():
-            action = int(rng.integers(4)) if rng.random() < 0.02 else int(place.sum() % 2)
-            following = np.clip(place + [(1, 0), (0, 1), (-1, 0), (0, -1)][action], 0, side - 1)
-            rows.append((episode, step, str(place), action, -1.0, str(following)))
-            place, step = following, step + 1
+        position, step = np.zeros(2, int), 0
+        while (position < side - 1).any():
+            action = int(rng.integers(4)) if rng.random() < 0.02 else int(position.sum() % 2)
+            following = np.clip(position + [(1, 0), (0, 1), (-1, 0), (0, -1)][action], 0, side - 1)
+            rows.append((episode, step, str(position), action, -1.0, str(following)))
+            position, step = following, step + 1
     return pd.DataFrame(rows, columns=["episode", "step", "state", "action", "reward", "next_state"])
 
 
 @pytest.mark.parametrize("columns", [["state"], ["state", "next_state"]])
-def test_runs_of_a_deterministic_environment_repeat_and_are_kept(columns: list[str]):
+def test_repeated_deterministic_runs_are_kept(columns: list[str]):
     frame = deterministic(0).drop(columns=["next_state"] if columns == ["state"] else [])
     log = read_log(frame, ColumnRoles(episode="episode", time="step"))
     left_out = 60 if columns == ["state"] else 0
@@ -121,7 +119,7 @@ def test_runs_of_a_deterministic_environment_repeat_and_are_kept(columns: list[s
     assert "equal decisions always have equal outcomes here, so they are kept" in named(log)["repeats"]
 
 
-def test_copies_of_random_runs_are_left_out_as_before():
+def test_copies_of_random_runs_are_omitted():
     frame = visits(4)
     copies = pd.concat([frame, frame[600:]])
     assert "1200 of 3000 rows repeat earlier rows" in named(read_log(copies, ColumnRoles()))["repeats"]

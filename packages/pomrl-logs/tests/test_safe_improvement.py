@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from test_logs import log_of
+from test_logs import make_log
 
 from pomrl_logs.safe_improvement import KEEP, TaskModels, estimate_models
 
@@ -38,13 +38,13 @@ def value(estimate: TaskModels, policy: tuple[int, ...]) -> np.ndarray:
         (10, [(KEEP,), (KEEP,), (KEEP,)]),
     ],
 )
-def test_a_plan_is_the_best_one_of_supported_actions(estimate: TaskModels, support: int, choices: list[tuple[int]]):
+def test_plans_are_the_best_supported_ones(estimate: TaskModels, support: int, choices: list[tuple[int]]):
     best = max(product(*choices), key=lambda policy: value(estimate, policy).mean())
     (plan,) = estimate.plans(support, np.array([GAMMA]))
     assert tuple(plan[0]) == best
 
 
-def test_values_and_visits_are_those_of_the_chain(estimate: TaskModels):
+def test_values_and_visits_match_the_chain(estimate: TaskModels):
     policies = np.array([[1, KEEP, 0]])
     V = value(estimate, (1, KEEP, 0))
     np.testing.assert_allclose(estimate.values(policies, GAMMA)[0], V)
@@ -52,7 +52,7 @@ def test_values_and_visits_are_those_of_the_chain(estimate: TaskModels):
     np.testing.assert_allclose((estimate.occupancy(policies, GAMMA) * R).sum(), V.mean())
 
 
-def test_the_gains_of_departures_add_up_to_the_difference_of_values(estimate: TaskModels):
+def test_gains_add_up_to_value_differences(estimate: TaskModels):
     policies = np.array([[1, KEEP, 0]])
     difference = (value(estimate, (1, KEEP, 0)) - value(estimate, (KEEP,) * 3)).mean()
     gains = estimate.gains(policies, GAMMA)
@@ -60,19 +60,19 @@ def test_the_gains_of_departures_add_up_to_the_difference_of_values(estimate: Ta
     assert gains[0, 1] == 0.0
 
 
-def test_models_of_tasks_that_kept_the_decisions_of_a_log_are_those_of_its_frequencies():
+def test_kept_decisions_have_their_frequencies():
     rng = np.random.default_rng(0)
     counts = rng.multinomial(4000, rng.dirichlet(np.ones(S), (2, S, A)))
     counts[0, :, 0] *= 3
-    log = log_of(counts, np.ones(1))
-    of_states = counts.sum(2) / counts.sum((2, 3))[..., None]
-    np.testing.assert_allclose(estimate_models(log).P[:, :, 0], of_states, atol=0.01)
+    log = make_log(counts, np.ones(1))
+    frequencies = counts.sum(2) / counts.sum((2, 3))[..., None]
+    np.testing.assert_allclose(estimate_models(log).P[:, :, 0], frequencies, atol=0.01)
 
 
-def test_a_state_that_is_never_left_stays_and_pays_nothing():
+def test_absorbing_states_pay_nothing():
     counts = np.zeros((1, 2, 1, 2), int)
     counts[0, 0, 0] = [1, 3]
-    log = log_of(counts, np.full(1, 2.0))
+    log = make_log(counts, np.full(1, 2.0))
     actual = estimate_models(log)
     assert actual.P[0, 1].tolist() == [[0.0, 1.0]] * 2
     assert actual.R[0, 1].tolist() == [0.0, 0.0]
@@ -85,5 +85,5 @@ def test_other_tasks_support_no_departure():
     counts[1, :, 1, 0] = 1000
     R = np.zeros((1, 2, 2, 2))
     R[:, :, 1] = 5.0
-    plan = estimate_models(log_of(counts, R)).plans(5, np.array([GAMMA]))[0]
+    plan = estimate_models(make_log(counts, R)).plans(5, np.array([GAMMA]))[0]
     assert plan.tolist() == [[0, 0], [1, 1]]

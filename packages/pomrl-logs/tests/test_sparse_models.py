@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from clinic_logs import GAMMA, read, visits
+from clinic_logs import GAMMA, load_log, visits
 
 import pomrl_logs
 from pomrl_logs import logs
@@ -17,8 +17,8 @@ from pomrl_logs.safe_improvement import (
 )
 
 
-def test_plans_values_and_gains_are_those_of_arrays():
-    log = read(visits(0))
+def test_sparse_models_equal_arrays():
+    log = load_log(visits(0))
     estimate = estimate_sparse_models(log, log.worst_ends)
     K, S, A, _ = log.shape
     whole = estimate.P.toarray().reshape(K, S, A + 1, K, S)
@@ -37,19 +37,19 @@ def test_plans_values_and_gains_are_those_of_arrays():
 
 
 @pytest.mark.parametrize("states", [8, 200])
-def test_models_with_few_successors_are_sparse_if_large(states: int):
+def test_large_models_with_few_successors_are_sparse(states: int):
     names = np.arange(states)
     frame = pd.DataFrame({"state": names, "action": "x", "reward": 1.0, "next_state": (names + 1) % states})
     log = pomrl_logs.from_log(pd.concat([frame] * 3), accept=["repeats"])
     estimate, arrays = estimate_tasks(log), estimate_models(log)
     assert isinstance(estimate, SparseTaskModels) == (states == 200)
-    kept = np.full((1, states), KEEP)
-    np.testing.assert_allclose(estimate.values(kept, GAMMA), arrays.values(kept, GAMMA), rtol=1e-9)
-    np.testing.assert_allclose(estimate.occupancy(kept, GAMMA), arrays.occupancy(kept, GAMMA), rtol=1e-9)
+    unchanged = np.full((1, states), KEEP)
+    np.testing.assert_allclose(estimate.values(unchanged, GAMMA), arrays.values(unchanged, GAMMA), rtol=1e-9)
+    np.testing.assert_allclose(estimate.occupancy(unchanged, GAMMA), arrays.occupancy(unchanged, GAMMA), rtol=1e-9)
 
 
-def test_a_report_on_many_states_is_nearly_that_of_arrays(monkeypatch: pytest.MonkeyPatch):
-    log = read(visits(0, 900))
+def test_reports_on_many_states_equal_arrays(monkeypatch: pytest.MonkeyPatch):
+    log = load_log(visits(0, 900))
     dense = pomrl_logs.horizon_report(log, GAMMA)
     monkeypatch.setattr(logs, "MAX_DENSE_BYTES", 0)
     report = pomrl_logs.horizon_report(log, GAMMA)

@@ -15,7 +15,7 @@ def walks(chance: np.ndarray) -> np.ndarray:
     return np.stack([[[[1 - p, p]], [[p, 1 - p]]] for p in chance])
 
 
-def test_a_task_knows_its_latent_from_all_rows():
+def test_tasks_share_their_latent():
     counts = np.array([[[[3, 1]], [[2, 4]]]])
     weight = LATENTS ** (1 + 2) * (1 - LATENTS) ** (3 + 4)
     mean = (weight * LATENTS).sum() / weight.sum()
@@ -24,6 +24,6 @@ def test_a_task_knows_its_latent_from_all_rows():
 
 def test_a_structure_of_another_shape_is_refused():
     wrong = Structure(np.zeros(3), lambda _: np.ones((3, 1, 1, 1)))
-    said = r"the models of the declared structure must have shape \[3, 4, 2, 4\], got \[3, 1, 1, 1\]"
-    with pytest.raises(ValueError, match=said):
+    message = r"the models of the declared structure must have shape \[3, 4, 2, 4\], got \[3, 1, 1, 1\]"
+    with pytest.raises(ValueError, match=message):
         pomrl_logs.horizon_report(pomrl_logs.from_log(chain_log()), structure=wrong)

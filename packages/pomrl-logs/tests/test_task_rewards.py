@@ -29,11 +29,11 @@ def conditioned(rewards: LearnedRewards, counts: np.ndarray, total: np.ndarray, 
     task, following = np.indices((K, S)).reshape(2, -1)
     same = task[:, None] == task, following[:, None] == following
     prior = v.pair_variance + v.successor_variance * same[1] + v.task_variance * same[0]
-    n, of_cells = counts[:, s, a].ravel(), total[:, s, a].ravel()
-    seen = np.flatnonzero(n)
-    noisy = prior[np.ix_(seen, seen)] + np.diag(v.noise_variance / n[seen])
-    gap = of_cells[seen] / n[seen] - rewards.average
-    return rewards.average + (prior[:, seen] @ np.linalg.solve(noisy, gap)).reshape(K, S)
+    n, totals = counts[:, s, a].ravel(), total[:, s, a].ravel()
+    visited = np.flatnonzero(n)
+    noisy = prior[np.ix_(visited, visited)] + np.diag(v.noise_variance / n[visited])
+    gap = totals[visited] / n[visited] - rewards.average
+    return rewards.average + (prior[:, visited] @ np.linalg.solve(noisy, gap)).reshape(K, S)
 
 
 @pytest.mark.parametrize(("noise", "by_task"), [(1.0, 1.0), (0.5, 0.0)])
@@ -49,7 +49,7 @@ def test_the_posterior_is_that_of_normal_numbers(noise: float, by_task: float):
 
 
 @pytest.mark.parametrize(("noise", "by_task"), [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 0.1)])
-def test_what_tasks_differ_by_is_told_from_noise(noise: float, by_task: float):
+def test_differences_of_tasks_exceed_noise(noise: float, by_task: float):
     counts, total, squares, _ = sums(10, noise, by_task, seed=3)
     actual = learn_rewards(counts, total, squares)
     assert np.sqrt(actual.variances.noise_variance) == pytest.approx(noise, abs=0.1)
@@ -67,19 +67,19 @@ def two_kinds_of_tasks() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def test_tasks_that_pay_for_different_actions_are_planned_by_their_own_rewards():
+def test_tasks_are_planned_by_own_rewards():
     report = pomrl_logs.horizon_report(pomrl_logs.from_log(two_kinds_of_tasks(), accept=["independent"]), 0.9)
     policies = report.recommendation.policies
     assert (policies == np.where(policies == KEEP, KEEP, np.arange(6)[:, None] % 2)).all()
     assert report.improvement.lower > 3.0  # random actions earn 5, the right ones 10
 
 
-def test_known_rewards_take_the_place_of_those_of_the_log():
+def test_known_rewards_replace_those_of_logs():
     log = pomrl_logs.from_log(two_kinds_of_tasks(), accept=["independent"])
     R = np.zeros((3, 2))
     R[:, 1] = 1.0
-    known = log.with_rewards(R)
-    assert (pomrl_logs.horizon_report(known, 0.9).recommendation.policies == 1).all()
-    of_tasks = log.with_rewards(np.stack([np.repeat(R[..., None], 3, -1), *[np.zeros((3, 2, 3))] * 5]))
-    assert of_tasks.rewards.mean(0, np.full((3, 2, 3), 1 / 3)).tolist() == R.tolist()
-    assert not of_tasks.rewards.mean(1, np.full((3, 2, 3), 1 / 3)).any()
+    replaced = log.with_rewards(R)
+    assert (pomrl_logs.horizon_report(replaced, 0.9).recommendation.policies == 1).all()
+    by_task = log.with_rewards(np.stack([np.repeat(R[..., None], 3, -1), *[np.zeros((3, 2, 3))] * 5]))
+    assert by_task.rewards.mean(0, np.full((3, 2, 3), 1 / 3)).tolist() == R.tolist()
+    assert not by_task.rewards.mean(1, np.full((3, 2, 3), 1 / 3)).any()

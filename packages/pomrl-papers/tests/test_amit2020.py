@@ -47,9 +47,9 @@ def ours(sampling: str, size: int) -> pd.DataFrame:
         S=10, A=5, m=size, T=1, sigma=0.0, gamma_eval=0.99, seed=0, task_distribution=Dirichlet(zeros=8),
         data=DATA[sampling], loss="mean", reward_model="own", reward_noise=0.1,
     )  # fmt: skip
-    of_size = THEIRS[(THEIRS["sampling"] == sampling) & (THEIRS["size"] == size)]
+    cells_of_size = THEIRS[(THEIRS["sampling"] == sampling) & (THEIRS["size"] == size)]
     cells: dict[tuple[str, float], list[float]] = {}
-    for method, gamma, l2 in zip(*(of_size[key].tolist() for key in KEYS[2:]), strict=True):
+    for method, gamma, l2 in zip(*(cells_of_size[key].tolist() for key in KEYS[2:]), strict=True):
         cells.setdefault((method, l2), []).append(gamma)
     methods = [
         Method(
@@ -60,18 +60,18 @@ def ours(sampling: str, size: int) -> pd.DataFrame:
         )
         for (method, l2), gammas in cells.items()
     ]
-    of_methods = zip(cells, tables(problem, methods, range(RUNS)), strict=True)
-    parts = [table.assign(method=method, l2=l2) for (method, l2), table in of_methods]
-    losses = pd.concat(parts).groupby(["method", "gamma", "l2"])["planning_loss"].agg(["mean", "sem"]).reset_index()
+    tables_by_method = zip(cells, tables(problem, methods, range(RUNS)), strict=True)
+    labelled = [table.assign(method=method, l2=l2) for (method, l2), table in tables_by_method]
+    losses = pd.concat(labelled).groupby(["method", "gamma", "l2"])["planning_loss"].agg(["mean", "sem"]).reset_index()
     return losses.assign(sampling=sampling, size=size)
 
 
 def compared() -> pd.DataFrame:
     """Return the table of theirs with the difference of ours in combined standard errors, z."""
     cells = THEIRS[["sampling", "size"]].drop_duplicates().itertuples(index=False)
-    both = THEIRS.merge(pd.concat([ours(*cell) for cell in cells]), on=KEYS, validate="one_to_one")
-    assert len(both) == len(THEIRS)
-    return both.assign(z=(both["mean"] - both["loss"]) / np.hypot(both["sem"], both["standard_error"]))
+    merged = THEIRS.merge(pd.concat([ours(*cell) for cell in cells]), on=KEYS, validate="one_to_one")
+    assert len(merged) == len(THEIRS)
+    return merged.assign(z=(merged["mean"] - merged["loss"]) / np.hypot(merged["sem"], merged["standard_error"]))
 
 
 def agree(z: pd.Series) -> bool:
@@ -86,10 +86,10 @@ def agree(z: pd.Series) -> bool:
 @pytest.mark.slow
 def test_losses_are_theirs() -> None:
     """At four sizes of data of both kinds; no method is better or worse throughout."""
-    both = compared()
-    assert len(both) == 88
-    assert agree(both["z"])
-    assert both.groupby("method")["z"].mean().abs().max() < 1
+    merged = compared()
+    assert len(merged) == 88
+    assert agree(merged["z"])
+    assert merged.groupby("method")["z"].mean().abs().max() < 1
 
 
 def test_moves_in_a_grid_work_or_stay() -> None:
@@ -118,11 +118,11 @@ def test_groups_mix_as_slowly_as_is_said(leave: float) -> None:
     assert np.mean(second) == pytest.approx(1 - leave, abs=0.15 * leave + 0.01)
 
 
-def test_a_pair_leads_to_two_states_of_its_group_and_to_one_of_all() -> None:
+def test_pairs_lead_to_groups_as_described() -> None:
     P, _ = TwoGroups(states=10, leave=0.25).world(np.random.default_rng(0))
     groups = np.arange(10) < 5
     own = groups[:, None, None] == groups
     assert {*np.unique((P > 0).sum(-1, where=own))} == {2, 3}  # three where the one of all is another of its own
-    others = P.sum(-1, where=~own)
-    assert_allclose(others[others > 0], 0.25)
+    other_groups = P.sum(-1, where=~own)
+    assert_allclose(other_groups[other_groups > 0], 0.25)
     assert ((P > 0).sum(-1, where=~own) <= 1).all()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.support.synthetic import AXES
-from tests.support.worlds import GAMMAS, holds, made_of, verdict
+from tests.support.worlds import GAMMAS, holds, noisy_sweep, verdict
 
 from pomrl.configuration.studies import find
 from pomrl.judging.claim import claims_of
@@ -29,12 +29,10 @@ def parabola(best: float, gammas: np.ndarray = GAMMAS) -> np.ndarray:
 
 class TestAmit2020:
     @pytest.mark.parametrize(("claim", "agents"), [("D1", AGENTS), ("D2", GRID_AGENTS)])
-    def test_shorter_horizons_have_to_win_with_few_data_for_every_learner(
-        self, claim: str, agents: Iterable[str]
-    ) -> None:
+    def test_short_horizons_must_win_for_every_learner(self, claim: str, agents: Iterable[str]) -> None:
         def world(long: str) -> SweepResults:
             axes = {"agent": agents, "m": TRAJECTORIES}
-            return made_of(axes, lambda agent, m: parabola(GAMMA_EVAL if m >= 16 or agent == long else 0.5), GAMMAS)
+            return noisy_sweep(axes, lambda agent, m: parabola(GAMMA_EVAL if m >= 16 or agent == long else 0.5), GAMMAS)
 
         assert holds(CLAIMS[f"amit2020 {claim}"], world(""))
         assert not holds(CLAIMS[f"amit2020 {claim}"], world("lstd"))
@@ -43,44 +41,47 @@ class TestAmit2020:
     @pytest.mark.parametrize("best", [(0.3, 0.5, 0.7, 0.9), (0.9, 0.7, 0.5, 0.3)])
     def test_more_data_need_longer_horizons(self, claim: str, best: tuple[float, ...]) -> None:
         axes = {"agent": AGENTS, "m": TRAJECTORIES}
-        sweep = made_of(axes, lambda agent, m: parabola(best[TRAJECTORIES.index(m)]), GAMMAS)
+        sweep = noisy_sweep(axes, lambda agent, m: parabola(best[TRAJECTORIES.index(m)]), GAMMAS)
         assert holds(CLAIMS[f"amit2020 {claim}"], sweep) == (best[0] < best[-1])
 
     @pytest.mark.parametrize("shift", [0.0, 0.01])
     def test_equal_penalties_have_equal_losses(self, shift: float) -> None:
         """The loss with a weight at gamma_eval is that without one at the discount factor that equals it, or not."""
-        at = {l2: parabola(0.3)[np.abs(GAMMAS - gamma).argmin()] for l2, gamma in EQUIVALENT_PENALTIES.items()}
-        sweep = made_of(
+        equivalent = {l2: parabola(0.3)[np.abs(GAMMAS - gamma).argmin()] for l2, gamma in EQUIVALENT_PENALTIES.items()}
+        sweep = noisy_sweep(
             {"l2": [0, *EQUIVALENT_PENALTIES]},
-            lambda l2: parabola(0.3) if l2 == 0 else at[l2] + shift + 0 * GAMMAS,
+            lambda l2: parabola(0.3) if l2 == 0 else equivalent[l2] + shift + 0 * GAMMAS,
             GAMMAS,
         )
         assert holds(CLAIMS["amit2020 D6"], sweep) == (shift == 0)
 
     @pytest.mark.parametrize(("helps", "beaten"), [(True, True), (True, False), (False, True)])
-    def test_penalties_are_compared_with_none_and_with_the_best_gamma(self, helps: bool, beaten: bool) -> None:
+    def test_penalties_are_compared_with_the_best_gamma(self, helps: bool, beaten: bool) -> None:
         """Without a penalty the loss at gamma_eval is 0.34, and 0.1 or 0.5 at the best gamma; with one 0.2 or 0.4."""
         without = np.array([0.1 if beaten else 0.5, *[0.5] * 19, 0.34])
         axes = {"l2": [0.0001, 0.01], "m": TRAJECTORIES}
-        sweep = made_of(axes, lambda l2, m: without if l2 == 0.0001 else np.full(21, 0.2 if helps else 0.4), GAMMAS)
+        sweep = noisy_sweep(axes, lambda l2, m: without if l2 == 0.0001 else np.full(21, 0.2 if helps else 0.4), GAMMAS)
         assert holds(CLAIMS["amit2020 D7"], sweep, sweep) == helps
         assert holds(CLAIMS["amit2020 D8"], sweep, sweep) == beaten
 
 
 def by_number(best: Iterable[float], gammas: np.ndarray = jiang2015.GAMMAS, level: float = 0.0) -> SweepResults:
     """Return losses whose means are parabolas with their minima at these discount factors."""
-    of = dict(zip(jiang2015.TRAJECTORIES, best, strict=True))
-    return made_of({"m": of}, lambda m: level + parabola(of[m], gammas), gammas)
+    minima = dict(zip(jiang2015.TRAJECTORIES, best, strict=True))
+    return noisy_sweep({"m": minima}, lambda m: level + parabola(minima[m], gammas), gammas)
 
 
-def chosen(level: float) -> SweepResults:
+def at_chosen_gamma(level: float) -> SweepResults:
     """Return losses at the best gamma that cross-validation chose, and so much more."""
     return by_number([0.5] * 5, np.array([0.5]), level)
 
 
 GROWING, FALLING = by_number((0.3, 0.5, 0.65, 0.85, 0.95)), by_number((0.99, 0.95, 0.85, 0.65, 0.3))
 ZERO, SHORT, LONG = (by_number([best] * 5) for best in (0.0, 0.5, jiang2015.GAMMA_EVAL))
-BOUNDED, BEYOND = (made_of({"m": (5, 20, 100)}, lambda _, at=at: at + GAMMAS, GAMMAS) for at in (0.0, 1e6))
+BOUNDED, BEYOND = (
+    noisy_sweep({"m": (5, 20, 100)}, lambda _, base_loss=base_loss: base_loss + GAMMAS, GAMMAS)
+    for base_loss in (0.0, 1e6)
+)
 
 
 class TestJiang2015:
@@ -91,12 +92,12 @@ class TestJiang2015:
             ("J2", [GROWING], [ZERO]),
             ("J5", [SHORT, LONG], [LONG, LONG]),  # overfitting needs both losses
             ("J5", [SHORT, LONG], [SHORT, SHORT]),
-            ("J6", [SHORT, chosen(0.05)], [SHORT, chosen(1.0)]),
-            ("J7", [SHORT, chosen(0.0)], [SHORT, chosen(0.05)]),
+            ("J6", [SHORT, at_chosen_gamma(0.05)], [SHORT, at_chosen_gamma(1.0)]),
+            ("J7", [SHORT, at_chosen_gamma(0.0)], [SHORT, at_chosen_gamma(0.05)]),
             ("J12", [BOUNDED], [BEYOND]),
         ],
     )
-    def test_it_holds_in_one_world_and_not_in_the_other(
+    def test_each_claim_holds_in_one_world_only(
         self, claim: str, true: list[SweepResults], false: list[SweepResults]
     ) -> None:
         assert holds(CLAIMS[f"jiang2015 {claim}"], *true)
@@ -108,18 +109,18 @@ CURVE = np.array([*OF_WEIGHTS.values()])
 ZEROS = dict.fromkeys(("posterior", "frequencies", "known"), 0.0)
 
 
-def with_data(equal: float, uneven: float, **others: Mapping[Any, Any]) -> SweepResults:
+def with_data(equal: float, uneven: float, **axis: Mapping[Any, Any]) -> SweepResults:
     """Return losses of both kinds of data, to which those of the values of another axis are added."""
     level = {"generative": equal, "unequal": uneven}
-    values = next(iter(others.values()), {None: CURVE})
-    return made_of({"data": level, **others}, lambda data, value=None: level[data] + values[value], GAMMAS)
+    values = next(iter(axis.values()), {None: CURVE})
+    return noisy_sweep({"data": level, **axis}, lambda data, value=None: level[data] + values[value], GAMMAS)
 
 
 class TestRathnam2023:
     @pytest.mark.parametrize("error", [0.0, 1e-12])
-    def test_equal_losses_are_equal_to_the_last_bit(self, error: float) -> None:
+    def test_equal_losses_are_equal_bit_by_bit(self, error: float) -> None:
         axes = {"prior": PRIORS, "weight": COMPARED_WEIGHTS}
-        same = made_of(axes, lambda _, weight: 0.5 + OF_WEIGHTS[weight] + error, GAMMAS)
+        same = noisy_sweep(axes, lambda _, weight: 0.5 + OF_WEIGHTS[weight] + error, GAMMAS)
         discounting, transitions = with_data(0.5, 0.5), with_data(0.5 + error, 0.5, weight=OF_WEIGHTS)
         assert holds(CLAIMS["rathnam2023 D2"], discounting, same) == (error == 0.0)
         assert holds(CLAIMS["rathnam2023 D4"], discounting, transitions) == (error == 0.0)
@@ -127,8 +128,8 @@ class TestRathnam2023:
     @pytest.mark.parametrize(("uneven", "expected"), [(0.4, True), (0.6, False)])
     @pytest.mark.parametrize("claim", ["D5", "D7", "D8", "D9"])
     def test_the_best_losses_are_compared(self, claim: str, uneven: float, expected: bool) -> None:
-        others = {"weight": OF_WEIGHTS} if claim == "D5" else {"concentration": ZEROS}
-        compared = with_data(0.5, uneven, **others)
+        axis = {"weight": OF_WEIGHTS} if claim == "D5" else {"concentration": ZEROS}
+        compared = with_data(0.5, uneven, **axis)
         assert holds(CLAIMS[f"rathnam2023 {claim}"], with_data(0.5, 0.5), compared) == expected
 
 
@@ -162,7 +163,7 @@ class TestHorizons:
                 changed = {*values} & {*PROBLEMS[: round(where * len(PROBLEMS))]}
                 return next((levels[option] for option in (name, *values) if option in levels and changed), 1.0)
 
-            return made_of(AXES[name], mean, GAMMAS[-1:])
+            return noisy_sweep(AXES[name], mean, GAMMAS[-1:])
 
         claim = CLAIMS[f"horizons {id}"]
         assert verdict(claim, *map(sweep, claim.sweeps)) is expected

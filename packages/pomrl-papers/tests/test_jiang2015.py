@@ -8,7 +8,7 @@ from pomrl_papers.jiang2015.policies import is_optimal_somewhere, loss_bound
 
 
 @pytest.mark.parametrize("n", [1000, 10_000])
-def test_the_bound_is_smallest_where_its_derivative_is_zero(n: int) -> None:
+def test_the_bound_has_its_closed_minimum(n: int) -> None:
     """With x = 1 / (1 - gamma), the bound is 1 / (1 - gamma_eval) - x + 2 w x^2, smallest at x = 1 / (4 w)."""
     w = np.sqrt(np.log(2 * 20 * 2**10 / 0.05) / (2 * n))
     gammas = np.linspace(0, 0.98, 100_001)

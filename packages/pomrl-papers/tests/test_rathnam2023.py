@@ -23,24 +23,24 @@ def batch(*visits: int) -> tuple[Batch, Truth]:
     return Batch.of_counts(counts, 8), Truth(p, np.zeros_like(p))
 
 
-def test_a_weight_is_one_number_and_transitions_are_another() -> None:
-    given = batch(0, 1, 8, 15)
-    assert (SameWeight(weight=0.2).weights(*given) == 0.2).all()
-    of_pairs = SameTransitions(weight=0.2).weights(*given)[0, 0]
-    np.testing.assert_allclose(of_pairs, [1.0, 2 / 3, 0.2, 2 / 17])  # two transitions of the prior
-    assert (SameTransitions(weight=0.0).weights(*given) == 0.0).all()
-    assert (SameTransitions(weight=1.0).weights(*given)[..., 1:] == 1.0).all()
+def test_weights_and_transitions_differ() -> None:
+    arguments = batch(0, 1, 8, 15)
+    assert (SameWeight(weight=0.2).weights(*arguments) == 0.2).all()
+    weights = SameTransitions(weight=0.2).weights(*arguments)[0, 0]
+    np.testing.assert_allclose(weights, [1.0, 2 / 3, 0.2, 2 / 17])  # two transitions of the prior
+    assert (SameTransitions(weight=0.0).weights(*arguments) == 0.0).all()
+    assert (SameTransitions(weight=1.0).weights(*arguments)[..., 1:] == 1.0).all()
 
 
 @pytest.mark.parametrize("concentration", ["posterior", "frequencies", "known"])
-def test_the_weight_of_least_error_falls_from_one_to_zero(concentration: Any) -> None:
+def test_least_error_weights_fall_to_zero(concentration: Any) -> None:
     weights = LeastError(concentration=concentration).weights(*batch(0, 10**6))
     np.testing.assert_allclose(weights[..., 0], 1.0)
     np.testing.assert_allclose(weights[..., 1], 0.0, atol=1e-4)
 
 
-def test_the_mean_of_the_posterior_is_that_of_draws_from_it() -> None:
-    given, truth = batch(4)
-    drawn = np.random.default_rng(1).dirichlet(given.counts[0, 0, 0] + 1.0, 200_000)
-    expected = least_error_weight((drawn**2).sum(-1).mean(), 4, 3)
-    assert LeastError().weights(given, truth)[0, 0, 0] == pytest.approx(float(expected), abs=2e-3)
+def test_the_posterior_mean_equals_its_draws() -> None:
+    data_batch, truth = batch(4)
+    draws = np.random.default_rng(1).dirichlet(data_batch.counts[0, 0, 0] + 1.0, 200_000)
+    expected = least_error_weight((draws**2).sum(-1).mean(), 4, 3)
+    assert LeastError().weights(data_batch, truth)[0, 0, 0] == pytest.approx(float(expected), abs=2e-3)

@@ -34,7 +34,7 @@ def run(tmp_path, monkeypatch, capsys):
     ],
 )
 @pytest.mark.parametrize("command", ["judge", "check"])
-def test_status_is_0_if_claims_hold_1_if_not_and_2_if_unreadable(run, claims, options, status, command):
+def test_status_tells_verdicts_and_errors(run, claims, options, status, command):
     result, output, error = run(claims, *options, command=command)
     assert result == status
     assert (error.count("\n") == 1 and not output and error.startswith("verdicts: ")) if status == 2 else not error

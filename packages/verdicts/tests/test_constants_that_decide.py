@@ -22,7 +22,7 @@ def test_pairs_are_judged_from_10_runs_on(runs, is_judged):
 
 
 @pytest.mark.parametrize(("runs", "is_judged"), [(49, False), (50, True)])
-def test_means_are_compared_with_numbers_from_50_runs_on(runs, is_judged):
+def test_means_need_50_runs_against_numbers(runs, is_judged):
     sample = losses(runs)
     for estimate in (mean(sample), smooth(lambda means: means**2, sample), largest([mean(sample), mean(-sample)])):
         assert (Part("", estimate, above=0.1).verdict() is Verdict.HOLDS) == is_judged
@@ -30,29 +30,29 @@ def test_means_are_compared_with_numbers_from_50_runs_on(runs, is_judged):
 
 
 @pytest.mark.parametrize(("runs", "has_drift"), [(99, False), (100, True)])
-def test_the_drift_of_skewness_is_corrected_from_100_runs_on(runs, has_drift):
+def test_skewness_drift_is_corrected_from_100(runs, has_drift):
     skewness = mean_difference(np.random.default_rng(2).standard_t(3, runs), np.zeros(runs)).skewness
     assert skewness.value != 0.0
     assert (skewness.drift > 0.0) == has_drift
 
 
 @pytest.mark.parametrize(("runs", "resamples"), [(99, 9999), (100, 9999), (999, 9999), (1000, 399_999)])
-def test_correlations_have_resamples_of_runs_below_100_and_more_normal_ones_from_1000_on(runs, resamples):
+def test_correlations_choose_their_resamples_by_size(runs, resamples):
     sample = np.random.default_rng(3).normal(size=(runs, 1))
     actual = correlation(lambda means: means[:, 0], sample).distribution
-    drawn = [bootstrap_means(sample, resamples)] if runs < 100 else normal_means(sample, resamples, 10_000, 0)
-    np.testing.assert_array_equal(actual, np.concatenate([*drawn])[:, 0])
+    resampled = [bootstrap_means(sample, resamples)] if runs < 100 else normal_means(sample, resamples, 10_000, 0)
+    np.testing.assert_array_equal(actual, np.concatenate([*resampled])[:, 0])
 
 
 @pytest.mark.parametrize(("width", "verdict"), [(0.0249, Verdict.NO_DIFFERENCE), (0.0251, Verdict.UNDECIDED)])
-def test_an_interval_is_narrow_below_a_quarter_of_the_margin(width, verdict):
+def test_narrow_means_a_quarter_margin(width, verdict):
     deviation = width / 2 / stats.t.ppf(0.975, 99)
-    part = Part("", Student(0.1, 100, deviation), below=0.1, margin=0.1)
-    assert judge_part(part, 0.05).verdict is verdict
+    comparison = Part("", Student(0.1, 100, deviation), below=0.1, margin=0.1)
+    assert judge_part(comparison, 0.05).verdict is verdict
 
 
 @pytest.mark.parametrize(("width", "verdict"), [(0.0398, Verdict.NO_DIFFERENCE), (0.0402, Verdict.UNDECIDED)])
-def test_the_smallest_effect_of_interest_is_two_percent(width, verdict):
+def test_the_smallest_effect_is_two_percent(width, verdict):
     deviation = width / 2 / stats.t.ppf(0.975, 99)
     assert judge_part(Part("", Student(0.0, 100, deviation), below=0.0), 0.05).verdict is verdict
 
@@ -60,12 +60,12 @@ def test_the_smallest_effect_of_interest_is_two_percent(width, verdict):
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0999, Verdict.HOLDS), (1.1001, Verdict.DOES_NOT_HOLD)])
 def test_losses_are_equal_up_to_ten_percent(factor, verdict):
     b = losses(50)
-    for part in (on_a_par(factor * b, b, ""), no_worse(factor * b, b, ""), no_better((2.0 - factor) * b, b, "")):
-        assert part.verdict() is verdict
+    for comparison in (on_a_par(factor * b, b, ""), no_worse(factor * b, b, ""), no_better((2.0 - factor) * b, b, "")):
+        assert comparison.verdict() is verdict
 
 
 @pytest.mark.parametrize("level", [1.0, 1e6])
 @pytest.mark.parametrize(("spread", "is_constant"), [(0.9e-12, True), (1.1e-12, False)])
-def test_a_spread_of_rounding_errors_counts_as_none(spread, is_constant, level):
+def test_spread_by_rounding_counts_as_none(spread, is_constant, level):
     sample = level * (1.0 + spread * np.sqrt(99) * np.tile([-1.0, 1.0], 50))
     assert mean_difference(sample, np.zeros(100)).is_constant == is_constant

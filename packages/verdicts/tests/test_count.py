@@ -35,18 +35,18 @@ def test_claims_on_every_one_and_most(p_true: list[float], above: float, verdict
     assert Part("", count(p_true), above=above).verdict(0.05) is verdict
 
 
-def test_too_few_units_for_holms_correction_say_how_many_suffice() -> None:
+def test_too_few_units_name_the_sufficient_number() -> None:
     few = Count(3.0, 5, (0.1,) * 3, (0.9,) * 3, smallest=1 / 252, each="5 against 5 runs")
     reason = judge_part(Part("", few, above=2.5), 0.02).reason
     assert reason.startswith("5 against 5 runs in each of 3 statements (Holm): the smallest possible p is 0.012")
     assert reason.endswith("at least 6 in each would be needed")
 
 
-def test_one_part_of_two_refutes_a_group_with_twice_its_p_value() -> None:
-    parts = [Part("", mean(np.random.default_rng(seed).normal(0.3, size=50)), below=0.0) for seed in range(2)]
-    (claimed, *_) = in_more_than(0.5, [parts], "")
-    assert claimed.p_refute == 2 * min(part.p_refute for part in parts)
-    assert claimed.p_hold == max(part.p_hold for part in parts)
+def test_groups_are_refuted_with_doubled_p() -> None:
+    estimates = [Part("", mean(np.random.default_rng(seed).normal(0.3, size=50)), below=0.0) for seed in range(2)]
+    (claimed, *_) = in_more_than(0.5, [estimates], "")
+    assert claimed.p_refute == 2 * min(estimate.p_refute for estimate in estimates)
+    assert claimed.p_hold == max(estimate.p_hold for estimate in estimates)
 
 
 def test_true_statements_are_rarely_counted_as_false() -> None:

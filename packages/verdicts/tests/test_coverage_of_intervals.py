@@ -15,7 +15,7 @@ def misses(truth: float, estimates: list[Any]) -> int:
 
     They are half of the error at the ends of an interval (test_estimates.py).
     """
-    return sum(min(one.p_values(truth)) <= ERROR / 2 for one in estimates)
+    return sum(min(estimate.p_values(truth)) <= ERROR / 2 for estimate in estimates)
 
 
 REPLICATIONS = 400
@@ -25,7 +25,7 @@ NEARLY = stats.binom(REPLICATIONS, 0.075)
 
 
 class TestCoverage:
-    def test_of_a_mean_of_normal_differences_is_nominal(self):
+    def test_normal_differences_have_nominal_coverage(self):
         rng = np.random.default_rng(0)
         estimates = [mean_difference(rng.normal(0.3, 1.0, 20), np.zeros(20)) for _ in range(REPLICATIONS)]
         assert NOMINAL.ppf(0.001) <= misses(0.3, estimates) <= NOMINAL.ppf(0.999)

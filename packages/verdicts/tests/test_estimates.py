@@ -14,7 +14,7 @@ from verdicts.skewness import Skewness, conservative_quantile, conservative_t, w
 
 
 class TestEstimates:
-    def test_a_mean_of_symmetric_differences_is_the_paired_t_test(self):
+    def test_symmetric_differences_give_the_t_test(self):
         rng = np.random.default_rng(0)
         a, half = heavy_tailed(rng, 30), heavy_tailed(rng, 15)
         b = a + 0.3 + np.concatenate([half, -half])
@@ -25,7 +25,7 @@ class TestEstimates:
         assert actual.p_values(0.0) == pytest.approx(one_sided)
 
     @pytest.mark.parametrize("runs", [50, 2000])
-    def test_the_ends_of_an_interval_are_where_the_p_values_turn(self, runs):
+    def test_interval_ends_are_where_p_turns(self, runs):
         rng = np.random.default_rng(1)
         a, b = 1.0 + heavy_tailed(rng, runs), 1.0 + heavy_tailed(rng, runs)
         for actual in (mean_difference(a, b), mean(a), ratio(a, b)):
@@ -34,7 +34,7 @@ class TestEstimates:
                 assert actual.p_values(lower)[0] == pytest.approx(error / 2, rel=1e-3)
                 assert actual.p_values(upper)[1] == pytest.approx(error / 2, rel=1e-3)
 
-    def test_many_skewed_losses_have_the_wider_of_halls_and_students_interval_on_either_side(self):
+    def test_skewed_losses_have_the_wider_interval(self):
         sample = np.random.default_rng(8).lognormal(sigma=0.6, size=2000)
         actual, t = mean(sample), stats.t.ppf(1 - 0.001 / 2, 1999)
         lower, upper = actual.interval(0.001)
@@ -50,7 +50,7 @@ class TestEstimates:
         assert statistic + c * statistic**2 / 3 + c**2 * statistic**3 / 27 + c / 6 == pytest.approx(-t)
 
     @pytest.mark.parametrize("runs", [10, 99])
-    def test_fewer_than_100_skewed_differences_have_halls_interval_without_drift(self, runs):
+    def test_few_skewed_differences_have_halls_interval(self, runs):
         sample = np.random.default_rng(8).lognormal(sigma=0.6, size=runs)
         lower, upper = mean_difference(sample, np.zeros(runs)).interval(0.01)
         t, error = stats.t.ppf(1 - 0.01 / 2, runs - 1), sample.std(ddof=1) / np.sqrt(runs)
@@ -63,22 +63,22 @@ class TestEstimates:
         t = np.linspace(-60.0, 60.0, 2001)
         assert (np.diff(without_skew(t, Skewness(0.0, 0.05).expected(t))) > 0.0).all()
 
-    def test_the_end_of_an_interval_is_where_corrected_t_is_the_quantile(self):
+    def test_interval_ends_have_corrected_t_quantiles(self):
         skewness = Skewness(0.0, 0.02)
         end = conservative_quantile(4.0, skewness)
         assert conservative_t(end, skewness)[0] == pytest.approx(4.0, rel=1e-9)
 
-    def test_a_smooth_function_has_the_error_and_the_skewness_of_its_influence(self):
+    def test_smooth_functions_have_error_of_their_influence(self):
         sample = heavy_tailed(np.random.default_rng(8), 2000)
         actual, expected = smooth(lambda means: means, sample), mean_difference(sample, np.zeros(2000))
         assert actual.deviation == pytest.approx(expected.deviation)
         assert actual.skewness.value == pytest.approx(expected.skewness.value)
         assert actual.skewness.drift == pytest.approx(expected.skewness.drift)
 
-    def test_the_slope_is_the_change_from_the_first_task_to_the_last(self):
+    def test_the_slope_spans_first_to_last_task(self):
         assert slope(3.0 * np.arange(5)) == pytest.approx(12.0)
 
-    def test_the_effect_of_interest_is_a_share_of_the_comparator_in_units_of_the_estimate(self):
+    def test_the_interest_is_relative_to_the_comparator(self):
         loss = np.arange(1.0, 21.0)
         assert less_in_shares(loss, 2 * loss, 4 * loss, "").interest == pytest.approx(0.02 * 2 / 4)
         assert less(loss, -loss, "").interest == pytest.approx(0.02 * loss.mean())
@@ -88,7 +88,7 @@ class TestEstimates:
         assert (actual.p_values(-np.inf)[0], actual.p_values(np.inf)[1]) == (0.0, 0.0)
         assert (actual.p_values(-np.inf)[1], actual.p_values(np.inf)[0]) == (1.0, 1.0)
 
-    def test_a_ratio_to_what_may_be_nothing_has_no_bounds(self):
+    def test_ratios_to_possible_zeros_have_no_bounds(self):
         actual = ratio(np.arange(10.0), np.r_[100.0, np.zeros(9)])
         assert (actual.lower, actual.upper) == (-np.inf, np.inf)
 
@@ -101,12 +101,12 @@ class TestEstimates:
         mirrored = correlation(lambda m: -m, sample)
         assert (mirrored.lower, mirrored.upper) == pytest.approx((-1.0, -actual.lower))
 
-    def test_an_error_that_resamples_do_not_resolve_leaves_every_correlation_possible(self):
+    def test_unresolved_errors_leave_all_correlations_possible(self):
         actual = correlation(lambda m: m, heavy_tailed(np.random.default_rng(3), 40))
         assert actual.interval(1.9 / 10_001) == (-1.0, 1.0) != actual.interval(2.1 / 10_001)
         assert 0.0 < actual.p_values(-1.0)[0] < 2e-4  # though all resamples are above
 
-    def test_runs_that_are_all_alike_leave_no_doubt(self):
+    def test_identical_runs_leave_no_doubt(self):
         losses = heavy_tailed(np.random.default_rng(5), 20)
         assert less(losses, losses + 0.1, "").verdict() is Verdict.HOLDS
         assert less(losses + 0.1, losses, "").verdict() is Verdict.DOES_NOT_HOLD
@@ -118,18 +118,18 @@ class TestEstimates:
 
 
 @pytest.mark.parametrize("value", [0.1, 0.3, 0.7])
-def test_equal_losses_are_on_neither_side_of_their_value(value: float) -> None:
+def test_equal_losses_are_on_neither_side(value: float) -> None:
     # Their mean over 60 runs may be one bit below the value.
     assert mean(np.full(60, value)).p_values(value) == (1.0, 1.0)
     assert mean(np.full(60, value)).p_values(value + 0.1) == (1.0, 0.0)
 
 
 class TestRates:
-    def test_ten_successes_of_ten_do_not_show_more_than_95_percent(self):
+    def test_ten_successes_do_not_show_95_percent(self):
         for estimate in (rate(np.ones(10, bool)), mean(np.ones(10)), mean(np.ones(10, bool))):
-            part = Part("share of successes", estimate, above=0.95)
-            assert part.verdict() is Verdict.UNDECIDED
-            assert part.p_hold == pytest.approx(0.95**10)
+            comparison = Part("share of successes", estimate, above=0.95)
+            assert comparison.verdict() is Verdict.UNDECIDED
+            assert comparison.p_hold == pytest.approx(0.95**10)
             assert not estimate.is_constant
 
     @pytest.mark.parametrize("successes", [0, 3, 10, 25])
@@ -142,7 +142,7 @@ class TestRates:
         assert mean(sample.astype(float)) == rate(sample)
 
     @pytest.mark.parametrize("threshold", [0.02, 0.5, 0.95])
-    def test_no_rate_at_its_threshold_errs_more_often_than_promised(self, threshold):
+    def test_rates_at_their_threshold_keep_the_error(self, threshold):
         for n in (1, 10, 60):
             p = np.array([rate(np.arange(n) < k).p_values(threshold) for k in range(n + 1)])
             probability = stats.binom.pmf(np.arange(n + 1), n, threshold)[:, None]
@@ -158,7 +158,7 @@ class TestRates:
             rate(np.array([0.0, 0.5, 1.0]))
 
 
-def test_digits_of_100_runs_or_more_are_those_of_the_published_claims():
+def test_published_digits_stay_from_100_runs():
     """The numbers are from version 1 of the rule, which did not correct fewer runs."""
     rng = np.random.default_rng(20)
     a, b = rng.lognormal(0, 1, 100), rng.gamma(0.4, 2.5, 100)
@@ -169,7 +169,7 @@ def test_digits_of_100_runs_or_more_are_those_of_the_published_claims():
     assert relative.interval(1e-4) == pytest.approx((-0.69568086289, 0.259806377116), abs=1e-9)
 
 
-def test_a_sample_with_a_number_that_is_not_finite_is_unknown():
+def test_samples_with_infinite_numbers_are_unknown():
     sample = np.array([np.nan, *range(20)])
     assert not mean(sample).is_known
     assert not ratio(sample, np.arange(21.0)).is_known

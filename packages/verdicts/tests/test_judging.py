@@ -36,7 +36,7 @@ FALSE = """
 """
 
 
-def test_true_and_false_claims_of_every_kind_are_told_apart():
+def test_true_and_false_claims_are_distinguished():
     assert {*judge(sweep(), TRUE)["verdict"]} == {"holds"}
     assert {*judge(sweep(), FALSE)["verdict"]} == {"does not hold"}
 
@@ -56,18 +56,18 @@ def test_an_interval_has_the_error_that_decides():
     result = judge(two_methods(a, b), ["a > b"] * 4, error=0.2)
     expected = ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
     assert (result["lower"][0], result["upper"][0]) == pytest.approx((expected.low, expected.high))
-    each = judge(two_methods(a, b), ["a > b"], error_each=0.05)
-    assert each["lower"][0] == result["lower"][0]
-    assert each.attrs["error"] == 0.05
+    per_claim = judge(two_methods(a, b), ["a > b"], error_each=0.05)
+    assert per_claim["lower"][0] == result["lower"][0]
+    assert per_claim.attrs["error"] == 0.05
 
 
-def test_numbers_are_thresholds_and_not_part_of_the_estimate():
+def test_numbers_are_thresholds():
     result = judge(two_methods(normal(60, 0.9), normal(60)), ["a > 0.5", "a < b + 2"])
     assert result.attrs["ranges"] == {"C1": [0.5, np.inf], "C2": [-np.inf, 2.0]}
     assert result["estimate"][0] == pytest.approx(normal(60, 0.9).mean())
 
 
-def test_narrow_intervals_at_a_threshold_show_no_difference_of_interest():
+def test_narrow_intervals_show_no_difference():
     noise = normal(100) / 1000
     common = normal(200, 10.0, seed=1)
     data = two_methods(common, common + np.r_[noise, -noise])
@@ -75,7 +75,7 @@ def test_narrow_intervals_at_a_threshold_show_no_difference_of_interest():
     assert judge(data, ["a > b"], paired=True, interest=1e-6)["verdict"][0] == "undecided"
 
 
-def test_few_runs_get_a_reason_with_the_number_needed():
+def test_few_runs_name_the_number_needed():
     result = judge(two_methods([1, 2, 3, 4, 5], [7, 8, 9, 10, 11]), ["b > a"] * 8)
     assert result["verdict"][0] == "undecided"
     assert "at least 6 in each" in result["reason"][0]
@@ -111,7 +111,7 @@ def test_planned_units_of_shares_have_the_power(n, share, threshold, sign):
     assert all(power(units) < 0.8 for units in range(1, int(needed)))
 
 
-def test_planned_units_of_means_decide_as_often_as_said():
+def test_planned_units_decide_as_often_as_stated():
     needed = int(plan(two_methods(normal(30, 0.8), normal(30, seed=1)), ["a > b"])["needed"][0])
     gap = float(normal(30, 0.8).mean() - normal(30, seed=1).mean())
     rng = np.random.default_rng(0)
@@ -130,14 +130,14 @@ def test_import_loads_no_slow_module():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
-def test_a_ratio_to_a_negative_mean_leaves_other_claims_judged():
+def test_an_undefined_ratio_leaves_other_claims():
     result = judge(two_methods(normal(20, 5.0), normal(20, seed=1)), ["a ~ b - 99 within 5 %", "a > b"])
     assert [*result["verdict"]] == ["undecided", "holds"]
     assert "a ratio needs a mean above 0" in result["reason"][0]
 
 
 @pytest.mark.parametrize("scale", [1, 100])
-def test_equal_successes_show_no_rate_and_no_equality(scale):
+def test_equal_successes_show_nothing(scale):
     successes = np.repeat([scale, 0], [59, 1])
     table = two_methods(successes, successes).rename(columns={"seed": "task"})
     claims = ["a ~ b within 5 %", f"a > {0.99 * scale}", "a > b"]
@@ -145,34 +145,34 @@ def test_equal_successes_show_no_rate_and_no_equality(scale):
     assert judge(two_methods(np.full(50, scale), successes), [f"a > {0.99 * scale}"])["verdict"][0] == "undecided"
 
 
-def test_many_pairs_with_few_differences_have_an_exact_test():
+def test_many_pairs_have_an_exact_test():
     a, b = np.ones(2000), np.repeat([1.0, 0.0], [1992, 8])
     result = judge(two_methods(a, b).rename(columns={"seed": "task"}), ["a > b"])
     assert [*result["verdict"]] == ["holds"]
 
 
-def test_a_ratio_is_undecided_where_its_mean_may_be_0():
+def test_uncertain_means_leave_ratios_undecided():
     result = judge(two_methods(normal(12, 9.0), normal(12, 0.3, seed=1)), ["a ~ b within 5 %"])
     assert (result["verdict"][0], result["lower"][0]) == ("undecided", -np.inf)
 
 
 @pytest.mark.parametrize(("differing", "is_tested"), [(9, False), (10, True)])
-def test_successes_in_pairs_need_10_that_differ_for_t(differing, is_tested):
+def test_paired_successes_need_10_differences(differing, is_tested):
     a, b = np.ones(400), np.repeat([1.0, 0.0], [400 - differing, differing])
     result = judge(two_methods(a, b).rename(columns={"seed": "task"}), ["a > b - 0.5"])
     assert (result["verdict"][0] == "holds") == is_tested
 
 
 @pytest.mark.parametrize(("failures", "is_tested"), [(4, False), (5, True)])
-def test_successes_in_groups_need_5_of_each_kind_for_t(failures, is_tested):
+def test_grouped_successes_need_5_of_each(failures, is_tested):
     a, b = np.repeat([1.0, 0.0], [200 - failures, failures]), np.tile([1.0, 0.0], 100)
     assert (judge(two_methods(a, b), ["a > b + 0.1"])["verdict"][0] == "holds") == is_tested
 
 
 def test_parts_share_the_error_of_their_claim():
     table = two_methods(normal(60, 0.5), normal(60, seed=1)).assign(n=np.tile([1, 2], 60))
-    whole, (one, other) = (
+    whole, (first, other) = (
         judge(table, ["a > b for each n"]),
         judge(table, ["a > b where n=1", "a > b where n=2"])[["lower", "upper"]].to_numpy(),
     )
-    assert (whole["lower"][0], whole["upper"][0]) in [tuple(one), tuple(other)]
+    assert (whole["lower"][0], whole["upper"][0]) in [tuple(first), tuple(other)]

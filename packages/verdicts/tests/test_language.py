@@ -54,7 +54,7 @@ def test_comments_are_no_part_of_a_claim():
 
 
 @pytest.mark.parametrize(
-    ("line", "place", "expected"),
+    ("line", "position", "expected"),
     [
         ("A >", 4, "a cell"),
         ("A B", 3, "'is best over'"),
@@ -69,14 +69,14 @@ def test_comments_are_no_part_of_a_claim():
         ("A > (B + C) / 2", 5, "a cell"),
     ],
 )
-def test_a_fault_has_its_place_and_what_is_right(line, place, expected):
-    with pytest.raises(ClaimError, match=f"^character {place} of ") as error:
+def test_errors_name_place_and_remedy(line, position, expected):
+    with pytest.raises(ClaimError, match=f"^character {position} of ") as error:
         parse(line)
     assert expected in str(error.value).split("must be")[1]
     assert "\n" not in str(error.value)
 
 
-def test_files_of_all_kinds_have_the_same_claims(tmp_path: Path):
+def test_all_kinds_of_files_are_equivalent(tmp_path: Path):
     pytest.importorskip("yaml")
     texts = {"x": "A > B", "y": "A ~ B within 5 %"}
     files = {
@@ -91,7 +91,7 @@ def test_files_of_all_kinds_have_the_same_claims(tmp_path: Path):
     assert read_claims(["x: A > B", parse("y: A ~ B within 5 %")]) == read_claims(texts)
 
 
-def test_a_fault_in_a_file_has_its_line(tmp_path: Path):
+def test_errors_in_files_name_the_line(tmp_path: Path):
     (tmp_path / "c.txt").write_text("A > B\n\nA >\n")
     with pytest.raises(ClaimError, match=r"c\.txt, line 3: character 4"):
         read_claims(tmp_path / "c.txt")
@@ -107,7 +107,7 @@ def test_a_fault_in_a_file_has_its_line(tmp_path: Path):
         (3, "lines"),
     ],
 )
-def test_what_is_no_list_of_claims_is_refused(claims, message):
+def test_bad_lists_of_claims_are_refused(claims, message):
     with pytest.raises(ClaimError, match=message):
         read_claims(claims)
 
@@ -121,11 +121,11 @@ def test_a_broken_file_is_one_line(tmp_path: Path, name, text):
     assert "\n" not in str(error.value)
 
 
-def test_a_sign_of_a_list_is_no_minus():
+def test_list_signs_are_no_minus():
     assert parse("- A > B").left == parse("A > B").left
     assert parse("-A > B").left == {Cell(name="A"): -1.0}
 
 
-def test_a_number_on_the_left_is_turned_to_the_right():
+def test_a_number_on_the_left_moves_right():
     claim, turned = parse("0.9 < A"), parse("A > 0.9")
     assert (claim.left, claim.right, claim.sign) == (turned.left, turned.right, turned.sign)

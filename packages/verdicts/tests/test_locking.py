@@ -23,7 +23,7 @@ def claims(tmp_path):
     return path
 
 
-def test_a_judgement_says_the_date_of_its_lock(claims):
+def test_judgements_name_the_lock_date(claims):
     assert judge(table(60), claims).attrs["lock"] == []
     assert lock_claims(claims) == claims.with_suffix(".lock")
     (note,) = judge(table(60), str(claims)).attrs["lock"]
@@ -36,7 +36,7 @@ def test_changed_added_and_removed_claims_are_named(claims):
     assert judge(table(60), claims).attrs["lock"][1] == "changed after the lock: x, y, z"
 
 
-def test_an_earlier_look_at_fewer_units_is_said(claims):
+def test_an_earlier_look_is_named(claims):
     lock_claims(claims, n=60)
     assert judge(table(20), claims).attrs["lock"][1:] == ["only 20 of 60 planned units"]
     (note,) = judge(table(60), claims).attrs["lock"][1:]
@@ -51,7 +51,7 @@ def test_the_same_table_is_one_look(claims):
     assert "looked before" in judge(table(61), claims).attrs["lock"][1]
 
 
-def test_a_new_lock_keeps_the_dates_and_looks(claims):
+def test_new_locks_keep_dates_and_looks(claims):
     lock_claims(claims, n=60)
     judge(table(20), claims)
     lock_claims(claims, n=100)
@@ -77,7 +77,7 @@ def test_a_lock_edited_by_hand_is_damaged(claims, old, new):
     assert "\n" not in str(error.value)
 
 
-def test_a_lock_that_cannot_be_written_is_no_error(claims, monkeypatch):
+def test_an_unwritable_lock_is_no_error(claims, monkeypatch):
     lock_claims(claims)
 
     def refuse(*_: object, **__: object) -> None:

@@ -16,15 +16,17 @@ def rng() -> np.random.Generator:
 
 
 @pytest.mark.parametrize("runs", [40, 1500])
-@pytest.mark.parametrize(("of_columns", "of_means"), [(minimum_difference, mean_difference), (minimum_ratio, ratio)])
-def test_over_one_column_it_is_the_estimate_of_means(rng, runs, of_columns, of_means):
+@pytest.mark.parametrize(
+    ("column_estimate", "mean_estimate"), [(minimum_difference, mean_difference), (minimum_ratio, ratio)]
+)
+def test_single_columns_give_estimates_of_means(rng, runs, column_estimate, mean_estimate):
     a, b = heavy_tailed(rng, runs), heavy_tailed(rng, runs) + 0.5
-    actual, expected = of_columns(a[:, None], b[:, None]), of_means(a, b)
+    actual, expected = column_estimate(a[:, None], b[:, None]), mean_estimate(a, b)
     assert actual.interval(0.01) == pytest.approx(expected.interval(0.01), abs=1e-7)
     assert actual.p_values(0.1) == pytest.approx(expected.p_values(0.1))
 
 
-def test_p_values_are_those_of_some_mean_against_all_others(rng):
+def test_p_values_compare_one_mean_with_all(rng):
     a, b = heavy_tailed(rng, 200, 3), heavy_tailed(rng, 200, 4)
     estimate = minimum_difference(a, b)
     by_test = np.array([[mean(x - y).p_values(0.05) for y in b.T] for x in a.T])
@@ -34,7 +36,7 @@ def test_p_values_are_those_of_some_mean_against_all_others(rng):
 
 
 @pytest.mark.parametrize("error", [0.1, 1e-3])
-def test_ends_of_an_interval_have_half_the_error_as_p_value(rng, error):
+def test_interval_ends_have_half_the_error(rng, error):
     a, b = heavy_tailed(rng, 1200, 3), heavy_tailed(rng, 1200, 3)
     for estimate in (minimum_difference(a, b), minimum_ratio(a, b), largest([mean(column) for column in a.T])):
         lower, upper = estimate.interval(error)
@@ -49,7 +51,7 @@ def test_ends_of_an_interval_have_half_the_error_as_p_value(rng, error):
         lambda rng: largest([mean(column) for column in rng.normal(size=(5, 300))]),
     ],
 )
-def test_error_where_means_tie_is_at_most_the_one_asked_for(rng, estimate):
+def test_ties_keep_the_requested_error(rng, estimate):
     p = np.array([estimate(rng).p_values(0.0) for _ in range(600)])  # an interval at error 0.2 leaves out 0 up to 0.1
     assert (p <= 0.1).any(1).sum() <= stats.binom(600, 0.2).ppf(0.999)
 
@@ -64,7 +66,7 @@ def far_apart(rng: np.random.Generator, runs: int) -> tuple[np.ndarray, np.ndarr
     return common + 0.2 + 0.3 * noise[0], common + 1.0 + 2.0 * noise[1], common + noise[2]
 
 
-def test_the_share_of_a_distance_has_fiellers_interval(rng):
+def test_shares_of_distances_have_fiellers_interval(rng):
     """Its ends are the roots r of a quadratic: the mean of (worst - a) - r (worst - best) is t standard errors."""
     a, worst, best = far_apart(rng, 100)
     assert ((worst - best) < 0.0).sum() > 20
@@ -78,7 +80,7 @@ def test_the_share_of_a_distance_has_fiellers_interval(rng):
     assert estimate.interval(0.01) == pytest.approx(sorted(roots), abs=1e-6)
 
 
-def test_the_p_value_at_an_end_of_a_ratio_is_half_the_error(rng):
+def test_ratio_ends_have_half_the_error(rng):
     a, b = 1.0 + heavy_tailed(rng, 1500).reshape(2, 250, 3)
     estimate = minimum_ratio(a, b)
     for error in (0.05, 0.0004):
@@ -87,18 +89,18 @@ def test_the_p_value_at_an_end_of_a_ratio_is_half_the_error(rng):
             assert len({estimate.p_values(end + shift)[side] > error / 2 for shift in (-1e-14, 1e-14)}) == 2
 
 
-def test_a_difference_that_is_constant_but_for_rounding_is_at_its_value(rng):
+def test_rounding_of_constants_does_not_count(rng):
     x = rng.random((20, 1))
     assert minimum_difference(x + 0.3, x + 0.1).p_values(0.2) == (1.0, 1.0)  # 0.3 - 0.1 is less than 0.2
 
 
-def test_a_column_may_be_best_unless_pairs_show_a_smaller_one(rng):
+def test_columns_are_best_unless_pairs_disagree(rng):
     curve = heavy_tailed(rng, 12, 4) + 0.2 * np.arange(4)
     p = [[mean_difference(x, y).p_values(0.0)[0] for y in curve.T] for x in curve.T]
     assert p_best(curve) == pytest.approx(np.minimum(1.0, 3 * np.min(p, axis=1)))
 
 
-def test_ends_of_a_ratio_are_found_far_from_its_estimate(rng):
+def test_distant_ends_of_ratios_are_reached(rng):
     b, a = np.abs(rng.normal(1.0, 1.2, 12)), rng.random(12)  # the mean of b is nearly 0 within its error
     estimate = ratio(a, b)
     lower, upper = estimate.interval(0.001)
@@ -117,28 +119,28 @@ def test_moments_are_those_of_single_sums(rng):
 
 
 @pytest.mark.parametrize("runs", [50, 300])
-def test_the_share_of_a_distance_is_covered_on_both_sides(rng, runs):
+def test_shares_of_distances_are_covered(rng, runs):
     p = np.array([closes_distance(*far_apart(rng, runs), "").estimate.p_values(0.8) for _ in range(600)])
     one_sided = stats.binom(600, 0.05)
     for missed in (p <= 0.05).T:  # an interval at error 0.1 leaves out 0.8 only there
         assert one_sided.ppf(0.001) <= missed.sum() <= one_sided.ppf(0.999)
 
 
-def test_the_share_of_a_distance_does_not_depend_on_the_unit_of_losses(rng):
+def test_shares_of_distances_have_no_unit(rng):
     a, worst, best = far_apart(rng, 300)
-    one, other = (closes_distance(k * a + 3, k * worst + 3, k * best + 3, "") for k in (1.0, 1024.0))
-    assert one.estimate.interval(0.01) == pytest.approx(other.estimate.interval(0.01), rel=1e-6)
-    assert (one.p_hold, one.p_refute) == pytest.approx((other.p_hold, other.p_refute))
+    first, other = (closes_distance(k * a + 3, k * worst + 3, k * best + 3, "") for k in (1.0, 1024.0))
+    assert first.estimate.interval(0.01) == pytest.approx(other.estimate.interval(0.01), rel=1e-6)
+    assert (first.p_hold, first.p_refute) == pytest.approx((other.p_hold, other.p_refute))
 
 
-def test_a_ratio_to_a_mean_that_is_not_positive_is_unknown(rng):
+def test_ratios_to_negative_means_are_unknown(rng):
     a, worst, best = far_apart(rng, 300)
     estimate = closes_distance(a, best, worst, "").estimate
     assert np.isnan([estimate.value, *estimate.interval(0.05)]).all()
 
 
 @pytest.mark.parametrize("make", [minimum_difference, minimum_ratio])
-def test_runs_that_are_all_alike_have_an_interval_without_width(make):
+def test_identical_runs_have_zero_width(make):
     losses = np.tile([1.0, 2.0, 4.0], (50, 1))
     estimate = make(losses[:, :1], losses[:, 1:])
     assert estimate.interval(0.05) == (estimate.value, estimate.value)
@@ -147,10 +149,10 @@ def test_runs_that_are_all_alike_have_an_interval_without_width(make):
     assert np.isnan(make(losses[:9, :1], losses[:9, 1:]).interval(0.05)).all()  # too few of them
 
 
-def test_the_largest_is_at_least_a_threshold_unless_all_are_below(rng):
-    parts = [mean(column) for column in rng.normal(size=(4, 300)) + np.array([[0.1], [0.2], [0.0], [0.3]])]
-    at_most, at_least = np.array([part.p_values(0.4) for part in parts]).T
-    assert largest(parts).p_values(0.4) == pytest.approx((min(1.0, 4 * at_most.min()), at_least.max()))
+def test_largest_uses_all_means_below(rng):
+    means = [mean(column) for column in rng.normal(size=(4, 300)) + np.array([[0.1], [0.2], [0.0], [0.3]])]
+    at_most, at_least = np.array([estimate.p_values(0.4) for estimate in means]).T
+    assert largest(means).p_values(0.4) == pytest.approx((min(1.0, 4 * at_most.min()), at_least.max()))
 
 
 class TestPlaceOfAMinimum:
@@ -165,6 +167,6 @@ class TestPlaceOfAMinimum:
         assert estimate.p_values(0.0) == pytest.approx((1.0, 0.4))
         assert (estimate.interval(0.9), estimate.interval(0.1)) == ((-1.0, -1.0), (-1.0, 0.0))
 
-    def test_a_discount_factor_that_is_clearly_worse_is_not_in_it(self, rng):
+    def test_worse_discount_factors_are_excluded(self, rng):
         losses = rng.normal(size=(2000, 4)) + np.array([1.0, 0.0, 0.5, 1.0])
         assert (p_best(losses) > 1e-6).tolist() == [False, True, False, False]

@@ -49,9 +49,9 @@ def test_json_follows_its_schema(result):
 
 
 def test_csv_has_the_numbers_in_full(result):
-    read = pd.read_csv(StringIO(to_csv(result)))
-    assert [*read["estimate"]] == [*result["estimate"]]
-    assert [*read.columns] == [*result.columns]
+    table = pd.read_csv(StringIO(to_csv(result)))
+    assert [*table["estimate"]] == [*result["estimate"]]
+    assert [*table.columns] == [*result.columns]
 
 
 def test_signs_of_other_languages_are_escaped(result):
@@ -73,7 +73,7 @@ def test_notes_say_units_roles_and_error():
     assert "With unit=run, C1 would be about these very problems." in notes(judge(games(games=4), ["a > b"]))
 
 
-def test_a_forest_has_all_claims_and_any_scale(tmp_path):
+def test_a_forest_has_every_claim(tmp_path):
     from matplotlib.figure import Figure
 
     pages = []
@@ -81,7 +81,7 @@ def test_a_forest_has_all_claims_and_any_scale(tmp_path):
     claims = ["a ~ b within 1 % where n=1", "a < b where n=2", "a < 1000 * b where n=3", "a > 0 where n=4"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            Figure, "savefig", lambda figure, *args, **more: (pages.append(figure), save(figure, *args, **more))
+            Figure, "savefig", lambda figure, *args, **keywords: (pages.append(figure), save(figure, *args, **keywords))
         )
         forest(judge(sweep(), claims), tmp_path / "f.png")
         forest(judge(two_methods(normal(3), normal(3)), ["a > b"]), tmp_path / "few.pdf")  # an infinite interval

@@ -22,13 +22,13 @@ def load(path: Path) -> ModuleType:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/examples.md"])
-def test_a_page_shows_the_output_of_its_commands(page, capsys):
+def test_pages_show_the_output_of_commands(page, capsys):
     text = (PACKAGE / page).read_text("utf-8")
     assert load(PACKAGE / "docs" / "render.py").rendered(text) == text
     assert not capsys.readouterr().err
 
 
-def test_the_readme_shows_the_claims_of_its_example():
+def test_the_readme_shows_its_claims():
     claims = (PACKAGE / "examples" / "games.txt").read_text().splitlines()
     assert all(f"    {claim}\n" in (PACKAGE / "README.md").read_text() for claim in claims)
 
@@ -39,7 +39,7 @@ def test_generated_tables_are_those_of_their_seed():
         pd.testing.assert_frame_equal(getattr(module, name)(), pd.read_csv(PACKAGE / "examples" / f"{name}.csv"))
 
 
-def test_every_line_of_the_grammar_in_the_readme_is_read():
+def test_every_line_of_the_grammar_works():
     from verdicts import parse
 
     table = (PACKAGE / "README.md").read_text().split("## Claims")[1].split("##")[0]

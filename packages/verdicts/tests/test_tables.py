@@ -8,7 +8,7 @@ from tables_of_tests import GAMES, games, normal, sweep, two_methods
 from verdicts import ClaimError, TableError, judge
 
 
-def test_problems_are_the_units_and_runs_are_averaged():
+def test_problems_are_units_with_averaged_runs():
     data = games()
     result = judge(data, ["a > b"])
     means = data.groupby(["game", "method"])["score"].mean().unstack()
@@ -21,7 +21,7 @@ def test_problems_are_the_units_and_runs_are_averaged():
 
 
 @pytest.mark.parametrize("unit", ["run", "seed"])
-def test_unit_run_is_a_narrower_claim_about_these_problems(unit):
+def test_unit_run_narrows_the_claim(unit):
     wide, narrow = (judge(games(), ["a > b"], unit=name) for name in ("", unit))
     assert narrow["estimate"][0] == pytest.approx(wide["estimate"][0])
     assert narrow["upper"][0] - narrow["lower"][0] < wide["upper"][0] - wide["lower"][0]
@@ -30,13 +30,13 @@ def test_unit_run_is_a_narrower_claim_about_these_problems(unit):
 
 
 @pytest.mark.parametrize("claim", ["a > b where game=g1", "a > b for each game", "a > b in >= 6 of game"])
-def test_claims_about_one_problem_are_judged_by_its_runs(claim):
+def test_single_problems_are_judged_by_runs(claim):
     result = judge(games(), [claim])
     assert "3 against 3 seeds" in result["reason"][0]
     assert result.attrs["by_runs"] == ["C1"]
 
 
-def test_unequal_numbers_of_runs_count_each_problem_once_and_are_named():
+def test_each_problem_counts_once():
     data = games()
     fewer = data[~((data.game == "g0") & (data.seed > 0))]
     means = fewer.groupby(["game", "method"])["score"].mean().unstack()
@@ -52,7 +52,7 @@ def test_runs_are_paired_only_if_said():
     assert judge(data, ["a > b"], paired=True)["verdict"][0] == "holds"
 
 
-def test_columns_of_any_name_can_have_the_roles():
+def test_columns_of_any_name_have_roles():
     data = games().rename(columns={"method": "who", "game": "where_it_was", "seed": "go", "score": "points"})
     with pytest.raises(ClaimError, match="several rows"):  # go is not known to number runs
         judge(data, ["a > b"], value="points", method="who", problem="where_it_was")
@@ -72,7 +72,7 @@ def test_losses_need_no_negation():
         judge(sweep(), ["a is best over method where n=4"])
 
 
-def test_numbers_of_a_claim_are_those_of_the_table():
+def test_numbers_of_claims_match_the_table():
     data = sweep().assign(n=lambda table: table.n / 10)
     assert judge(data, ["a < b where n=0.30"])["n"][0] == 20
     with pytest.raises(ClaimError, match="has numbers, got 'ten'"):
@@ -106,7 +106,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_of_a_table_is_said_in_one_line(fault):
+def test_table_faults_are_one_line(fault):
     change, claim, message = FAULTS[fault]
     data = two_methods(np.arange(10.0), np.arange(10.0) + 3)
     with pytest.raises((ClaimError, TableError), match=message) as error:
@@ -122,7 +122,7 @@ def test_pairs_with_other_problems_are_refused():
         judge(data[(data.game != "g0") | (data.method == "a")], ["a > b"], unit="run")
 
 
-def test_settings_are_not_averaged_as_if_they_were_runs():
+def test_settings_are_not_averaged_as_runs():
     data = games().drop(columns="seed")
     data["gamma"] = np.tile([0.1, 0.5, 0.9], len(data) // 3)
     with pytest.raises(ClaimError, match="fix gamma"):
@@ -143,7 +143,7 @@ def test_tables_are_read_by_their_suffix(tmp_path, suffix):
 
 
 @pytest.mark.parametrize(("name", "content"), [("t.xlsx", ""), ("t.csv", ""), ("t.json", "{")])
-def test_a_file_that_is_no_table_is_one_line(tmp_path, name, content):
+def test_bad_files_are_one_line(tmp_path, name, content):
     (tmp_path / name).write_text(content)
     with pytest.raises(TableError, match=name) as error:
         judge(tmp_path / name, ["a > b"])

@@ -29,68 +29,70 @@ class TestVerdicts:
             (no_better, {-1.0: NOT, 0.0: HOLDS, 1.0: HOLDS}),
         ],
     )
-    def test_a_comparison_is_refuted_only_beyond_its_margin(self, compare, verdicts):
+    def test_comparisons_are_refuted_beyond_their_margin(self, compare, verdicts):
         a, b = self.pairs(0.0)
-        assert {more: compare(a + max(more, 0.0), b - min(more, 0.0), "").verdict() for more in verdicts} == verdicts
+        assert {
+            excess: compare(a + max(excess, 0.0), b - min(excess, 0.0), "").verdict() for excess in verdicts
+        } == verdicts
 
     def test_two_one_sided_tests_by_hand(self):
         a, b = self.pairs(0.15)
-        part = on_a_par(a, b, "")
+        comparison = on_a_par(a, b, "")
         below, above = (
             stats.t.sf(sign * d.mean() / (d.std(ddof=1) / np.sqrt(50)), 49)
             for sign, d in ((-1, a - 1.1 * b), (1, a - 0.9 * b))
         )
-        assert part.p_hold == pytest.approx(max(below, above))
-        assert part.p_refute == pytest.approx(min(1 - below, 1 - above))
+        assert comparison.p_hold == pytest.approx(max(below, above))
+        assert comparison.p_refute == pytest.approx(min(1 - below, 1 - above))
 
     @pytest.mark.parametrize("shift", [-0.4, -0.1, -0.02, 0.0, 0.05, 0.3, 0.6])
     def test_the_verdict_is_what_the_interval_shows(self, shift):
         a, b = self.pairs(shift)
-        for part in (less(a, b, ""), on_a_par(a, b, ""), no_worse(a, b, "")):
-            holds = part.above < part.estimate.lower and part.estimate.upper < part.below
-            refuted = part.estimate.upper < part.above or part.below < part.estimate.lower
-            assert (part.verdict() is HOLDS, part.verdict() is NOT) == (holds, refuted)
+        for comparison in (less(a, b, ""), on_a_par(a, b, ""), no_worse(a, b, "")):
+            holds = comparison.above < comparison.estimate.lower and comparison.estimate.upper < comparison.below
+            refuted = comparison.estimate.upper < comparison.above or comparison.below < comparison.estimate.lower
+            assert (comparison.verdict() is HOLDS, comparison.verdict() is NOT) == (holds, refuted)
 
     def test_an_exact_difference_is_never_small(self):
         assert not judge_part(Part("", Exact(0.01), above=0.0), 0.05).is_small
 
     @pytest.mark.parametrize(
-        ("parts", "verdict"),
+        ("partial_verdicts", "verdict"),
         [((HOLDS, None), HOLDS), ((HOLDS, OPEN), OPEN), ((OPEN, SAME), SAME), ((SAME, NOT), NOT), ((None,), OPEN)],
     )
-    def test_one_refuted_part_refutes_and_one_without_difference_shows_none(self, parts, verdict):
-        assert combine_verdicts(parts) is combine_verdicts(parts[::-1]) is verdict
+    def test_one_refuted_comparison_refutes_the_claim(self, partial_verdicts, verdict):
+        assert combine_verdicts(partial_verdicts) is combine_verdicts(partial_verdicts[::-1]) is verdict
 
     def test_what_is_claimed_in_words(self):
-        words = [claimed_range(-np.inf, 0.0), claimed_range(0.95, np.inf), claimed_range(-0.1, 0.1)]
-        assert words == ["< 0", "> 0.95", "within ±0.1"]
+        ranges = [claimed_range(-np.inf, 0.0), claimed_range(0.95, np.inf), claimed_range(-0.1, 0.1)]
+        assert ranges == ["< 0", "> 0.95", "within ±0.1"]
 
     @pytest.mark.parametrize(("difference", "is_small"), [(0.06, True), (0.063, False)])
-    def test_a_difference_that_holds_below_the_interest_is_small(self, difference: float, is_small: bool):
+    def test_differences_below_the_interest_are_small(self, difference: float, is_small: bool):
         noise = np.random.default_rng(0).normal(size=1000)
-        judged = judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05)
-        assert (judged.verdict, judged.is_small) == (HOLDS, is_small)
-        assert judged.reason.endswith(" (small: below 0.0612)") == is_small
+        judgement = judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05)
+        assert (judgement.verdict, judgement.is_small) == (HOLDS, is_small)
+        assert judgement.reason.endswith(" (small: below 0.0612)") == is_small
 
 
 class TestUnitsToDecide:
-    @pytest.mark.parametrize("part", [{"below": 0.0}, {"above": -0.1, "below": 0.1, "margin": 0.1}])
-    def test_so_many_runs_decide_where_the_estimate_stays(self, part: dict[str, float]) -> None:
+    @pytest.mark.parametrize("bounds", [{"below": 0.0}, {"above": -0.1, "below": 0.1, "margin": 0.1}])
+    def test_the_needed_runs_decide(self, bounds: dict[str, float]) -> None:
         for value in np.linspace(-0.3, 0.3, 25):
-            few = judged_at(value, 400, part)
+            few = judged_at(value, 400, bounds)
             if few.verdict is not Verdict.UNDECIDED:
                 continue
             runs = few.needed
             assert 400 < runs < np.inf
-            assert judged_at(value, round(1.2 * runs), part).verdict is not Verdict.UNDECIDED
-            assert judged_at(value, round(0.8 * runs), part).verdict is Verdict.UNDECIDED
+            assert judged_at(value, round(1.2 * runs), bounds).verdict is not Verdict.UNDECIDED
+            assert judged_at(value, round(0.8 * runs), bounds).verdict is Verdict.UNDECIDED
 
     @pytest.mark.parametrize("skewness", [-1.0, 1.0])
-    def test_intervals_that_are_wide_on_one_side_need_more_runs(self, skewness: float) -> None:
+    def test_asymmetric_intervals_need_more_runs(self, skewness: float) -> None:
         estimate = Student(0.0, 400, 0.004, Skewness(skewness))
-        judged = judge_part(Part("a less b", estimate, below=0.0), 0.001)
-        assert min(-judged.lower, judged.upper) < 0.02 < max(-judged.lower, judged.upper)
-        assert judged.needed > 400
+        judgement = judge_part(Part("a less b", estimate, below=0.0), 0.001)
+        assert min(-judgement.lower, judgement.upper) < 0.02 < max(-judgement.lower, judgement.upper)
+        assert judgement.needed > 400
 
     def test_a_rank_correlation_has_no_such_number(self) -> None:
         estimate = Correlation(0.5, 1000, np.linspace(-0.5, 1.0, 999))
@@ -101,5 +103,5 @@ def student(value: float, runs: int) -> Student:
     return Student(value, runs, 1.0 / np.sqrt(runs))
 
 
-def judged_at(value: float, runs: int, part: dict[str, float]) -> JudgedPart:
-    return judge_part(Part("a less b", student(value, runs), **part), 0.001)  # pyright: ignore[reportArgumentType]
+def judged_at(value: float, runs: int, bounds: dict[str, float]) -> JudgedPart:
+    return judge_part(Part("a less b", student(value, runs), **bounds), 0.001)  # pyright: ignore[reportArgumentType]

@@ -66,8 +66,8 @@ class JointLauncher(Launcher):
                 raise
             if len(job_overrides) == 1:
                 return [JobReturn(overrides=job_overrides[0], status=JobStatus.FAILED, _return_value=error)]
-            each = enumerate(job_overrides, initial_job_idx)
-            return [returned for number, job in each for returned in self.launch([job], number)]
+            numbered_jobs = enumerate(job_overrides, initial_job_idx)
+            return [returned for number, job in numbered_jobs for returned in self.launch([job], number)]
 
     def _launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         from pomrl.commands.computing import check, print_results, write_jobs
@@ -81,15 +81,15 @@ class JointLauncher(Launcher):
         self._log(numbered)
         composer = Composer.from_hydra(hydra)
         by_hydra = bool(hydra.callbacks or hydra.job.env_set or hydra.job.chdir)
-        of_sweep: Any = OmegaConf.to_container(hydra.overrides.task)  # unresolved
-        by_hydra |= any(composer.depends_on_hydra(words, of_sweep) for words in numbered.values())
+        sweep_lines: Any = OmegaConf.to_container(hydra.overrides.task)  # unresolved
+        by_hydra |= any(composer.depends_on_hydra(job_lines, sweep_lines) for job_lines in numbered.values())
         jobs = [*(self._composed_by_hydra(numbered) if by_hydra else self._composed(composer, numbered))]
         experiments = [job.experiment for job in jobs]
-        planned = check(experiments)
+        planned_work = check(experiments)
         folders = self._make_folders(jobs)
         write_jobs(hydra, numbered, experiments)
         try:
-            returned = self._run_each(jobs) if by_hydra else self._run_together(jobs, planned, folders)
+            returned = self._run_each(jobs) if by_hydra else self._run_together(jobs, planned_work, folders)
             print_results(experiments, [job.status is JobStatus.FAILED for job in returned])
         finally:
             configure_log(hydra.hydra_logging, hydra.verbose)
@@ -146,7 +146,7 @@ class JointLauncher(Launcher):
             folder.mkdir(parents=True, exist_ok=True)
         return folders
 
-    def _run_together(self, jobs: Sequence[_Job], planned: Any, folders: Sequence[Path]) -> list[JobReturn]:
+    def _run_together(self, jobs: Sequence[_Job], planned_work: Any, folders: Sequence[Path]) -> list[JobReturn]:
         from pomrl.commands.computing import compute
 
         hydra = self.config.hydra
@@ -156,7 +156,7 @@ class JointLauncher(Launcher):
         if hydra.output_subdir is not None:
             for job, folder in zip(jobs, folders, strict=False):  # many jobs have no folders
                 _write_configuration(job.config, folder / str(hydra.output_subdir))
-        failures = compute(planned)
+        failures = compute(planned_work)
         return [_job_return(job, failures, has_value=self._is_search) for job in jobs]
 
     def _run_each(self, jobs: Sequence[_Job]) -> list[JobReturn]:

@@ -48,16 +48,16 @@ def print_completion(arguments: Sequence[str]) -> None:
         print((INSTALL if action == "install" else UNINSTALL)[shell])
     elif action == "query" and shell in INSTALL:
         line = os.environ.get("COMP_LINE", "")
-        words = split_line(line[: int(os.environ.get("COMP_POINT", len(line)))])
-        print("".join(f"{word}\n" for word in (for_fish if shell == "fish" else list)(candidates(words))), end="")
+        tokens = split_line(line[: int(os.environ.get("COMP_POINT", len(line)))])
+        print("".join(f"{offer}\n" for offer in (for_fish if shell == "fish" else list)(candidates(tokens))), end="")
     else:
         exit_with(f"--shell-completion must be {', '.join(SCRIPT_WORDS)}, got {text or 'nothing'}", 2)
 
 
-def for_fish(words: Sequence[str]) -> list[str]:
+def for_fish(offers: Sequence[str]) -> list[str]:
     """Keep fish from adding a space to a single value, by a second candidate."""
-    is_value = len(words) == 1 and words[0][-1] not in " =/."
-    return [word.rstrip() for word in words] + [f"{word}," for word in words if is_value]
+    is_value = len(offers) == 1 and offers[0][-1] not in " =/."
+    return [offer.rstrip() for offer in offers] + [f"{offer}," for offer in offers if is_value]
 
 
 def describe_zsh() -> None:
@@ -78,48 +78,50 @@ def split_line(line: str) -> list[str]:
     """Split a line into words as a shell does; the last one is unfinished, perhaps empty."""
     for end in ("", "'", '"', "\\"):
         with suppress(ValueError):  # an open quote
-            words = shlex.split(line + end)
-            return [*words, ""] if not end and (not line or line[-1].isspace()) else words
+            tokens = shlex.split(line + end)
+            return [*tokens, ""] if not end and (not line or line[-1].isspace()) else tokens
     return [""]
 
 
-def candidates(words: Sequence[str]) -> list[str]:
+def candidates(tokens: Sequence[str]) -> list[str]:
     """Return candidates for the last word of a command line."""
-    typed = _after_program(words)
+    typed = _after_program(tokens)
     if not typed:
         return []
-    *earlier, word = typed
-    offers = _arguments(earlier[0], earlier[1:], word) if earlier else _finished((*all_commands(), *GENERAL_FLAGS))
-    return [offer for offer in dict.fromkeys(offers) if offer.startswith(word)]
+    *earlier, last = typed
+    offers = _arguments(earlier[0], earlier[1:], last) if earlier else _finished((*all_commands(), *GENERAL_FLAGS))
+    return [offer for offer in dict.fromkeys(offers) if offer.startswith(last)]
 
 
-def _after_program(words: Sequence[str]) -> list[str]:
+def _after_program(tokens: Sequence[str]) -> list[str]:
     """Return the words after `pomrl`; those after `python -m src.run` follow `run`."""
-    for position, word in enumerate(words[:-1]):
-        if Path(word).name == "pomrl":
-            return [*words[position + 1 :]]
-        if word == "src.run":
-            return ["run", *words[position + 1 :]]
+    for position, token in enumerate(tokens[:-1]):
+        if Path(token).name == "pomrl":
+            return [*tokens[position + 1 :]]
+        if token == "src.run":
+            return ["run", *tokens[position + 1 :]]
     return []
 
 
-def _finished(words: Iterable[str]) -> list[str]:
-    return [f"{word} " for word in words]
+def _finished(offers: Iterable[str]) -> list[str]:
+    return [f"{offer} " for offer in offers]
 
 
-def _arguments(command: str, earlier: Sequence[str], word: str) -> list[str]:
+def _arguments(command: str, earlier: Sequence[str], unfinished: str) -> list[str]:
     """Return the possible words after the earlier arguments of a command."""
     if command not in all_commands():
         return []
     if earlier and earlier[-1].startswith("-") and (values := _flags(command).get(earlier[-1])) is not None:
         return _finished(values)
-    if word.startswith("-"):
+    if unfinished.startswith("-"):
         return _finished(_flags(command))
     if command == "reproduce":
         return _finished(_studies_or_stages(earlier))
     studies = _study_names() if command in WITH_STUDIES else []
     is_run = command == "run"
-    overrides = OverrideCandidates(earlier, is_run=is_run).complete(word) if is_run or command in SELECTING else []
+    overrides = (
+        OverrideCandidates(earlier, is_run=is_run).complete(unfinished) if is_run or command in SELECTING else []
+    )
     return [*_finished(studies), *overrides]
 
 
@@ -133,7 +135,7 @@ def _flags(command: str) -> Mapping[str, Sequence[str] | None]:
 
 def _studies_or_stages(earlier: Sequence[str]) -> list[str]:
     """Return the stages after a study, and studies before."""
-    if not any((folder_of(word) / DESCRIPTION).is_file() for word in earlier):
+    if not any((folder_of(argument) / DESCRIPTION).is_file() for argument in earlier):
         return _study_names()
     stages = [*STAGES, *(point.name for point in sorted(entry_points(group="pomrl.stages")))]
     return [stage for stage in stages if stage not in earlier]

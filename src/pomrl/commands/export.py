@@ -98,7 +98,7 @@ def _needed_files(study: Study, experiments: Sequence[Experiment]) -> list[Path]
     root, folder = Path.cwd().resolve(), study.folder
     code_files = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
     paths = (path.relative_to(folder.parent).with_suffix("").parts for path in code_files if path.suffix == ".py")
-    names = [".".join(parts) for parts in paths if not any(part.startswith(".") for part in parts)]
+    names = [".".join(segments) for segments in paths if not any(segment.startswith(".") for segment in segments)]
     classes = chain.from_iterable(component_classes(scientific_settings(experiment)) for experiment in experiments)
     modules = {*names, *map(find_module, {*classes})}
     modules_beside = {path.resolve() for path in own_modules(modules, importer=study.name).values()}

@@ -26,35 +26,37 @@ class OverrideCandidates:
     def __init__(self, earlier: Sequence[str], *, is_run: bool) -> None:
         self._earlier, self._is_run = earlier, is_run
 
-    def complete(self, word: str) -> list[str]:
+    def complete(self, unfinished: str) -> list[str]:
         """Return the words to replace an unfinished one, with its signs `+` or `++`."""
-        text = word.lstrip("+")
+        text = unfinished.lstrip("+")
         key, equals, values = text.partition("=")
         if equals:
             offers = self._values(key, values)
         elif "." in text:
             offers = self._keys(text.split(".")[:-1])
         else:
-            offers = [*self._names(has_sign=text != word), *(self._hydra_names(text) if self._is_run else [])]
-        return [word.removesuffix(text) + offer for offer in offers]
+            offers = [*self._names(has_sign=text != unfinished), *(self._hydra_names(text) if self._is_run else [])]
+        return [unfinished.removesuffix(text) + offer for offer in offers]
 
     @cached_property
     def _sources(self) -> Sources:
         folder = _value_of_flag(self._earlier, "--config-dir", "-cd")
         own = Path(folder) if folder and Path(folder).is_dir() else None
-        sweeps = chain.from_iterable(_values_of(word, "experiment") for word in self._earlier)
+        sweeps = chain.from_iterable(_option_values(argument, "experiment") for argument in self._earlier)
         return Sources(PUBLISHED.folder, own, named_folders(sweeps))
 
     @cached_property
     def _primary(self) -> dict[str, Any]:
-        return _read(self._sources.folder / "config.yaml")
+        return _load_yaml(self._sources.folder / "config.yaml")
 
     @cached_property
     def _defaults(self) -> dict[str, str | None]:
         """The options of groups in the primary configuration, also of Hydra's groups."""
         items = [item for item in self._primary["defaults"] if isinstance(item, dict)]
-        of_hydra = _read(self._sources.folder / "hydra" / "default.yaml")["defaults"]
-        groups = {f"hydra/{key.removeprefix('override ')}": option for item in of_hydra for key, option in item.items()}
+        hydra_defaults = _load_yaml(self._sources.folder / "hydra" / "default.yaml")["defaults"]
+        groups = {
+            f"hydra/{key.removeprefix('override ')}": option for item in hydra_defaults for key, option in item.items()
+        }
         return groups | {key: option for item in items for key, option in item.items()}
 
     @cached_property
@@ -124,29 +126,29 @@ class OverrideCandidates:
 
     def _selected(self, group: str) -> list[str]:
         """Return the options of a group in the earlier words, or the default one."""
-        selections = [_values_of(word, group) for word in reversed(self._earlier)]
+        selections = [_option_values(argument, group) for argument in reversed(self._earlier)]
         return next(filter(None, selections), [self._defaults.get(group) or ""])
 
     def _hydra_config(self) -> dict[str, Any]:
         """Return the configuration of Hydra, with the selected launcher and sweeper."""
         paths = {name: f"hydra/{name}/{self._selected(f'hydra/{name}')[0]}" for name in ("launcher", "sweeper")}
-        parts = {name: _stored_node(path) for name, path in paths.items() if path in _stored_paths("hydra")}
-        return {**_stored_node("hydra/config"), **parts}
+        selected_nodes = {name: _stored_node(path) for name, path in paths.items() if path in _stored_paths("hydra")}
+        return {**_stored_node("hydra/config"), **selected_nodes}
 
 
-def _value_of_flag(words: Sequence[str], *flags: str) -> str | None:
+def _value_of_flag(arguments: Sequence[str], *flags: str) -> str | None:
     """Return the last value of a flag, as `FLAG VALUE` or `FLAG=VALUE`."""
-    lines = "\n".join(words)
+    lines = "\n".join(arguments)
     values = re.findall(rf"^(?:{'|'.join(flags)})[=\n](.+)$", lines, re.MULTILINE)
     return values[-1] if values else None
 
 
-def _values_of(word: str, group: str) -> list[str]:
-    key, equals, values = word.lstrip("+").partition("=")
+def _option_values(argument: str, group: str) -> list[str]:
+    key, equals, values = argument.lstrip("+").partition("=")
     return values.split(",") if equals and key == group else []
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _load_yaml(path: Path) -> dict[str, Any]:
     # the C loader if available, because a person waits
     return yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
 

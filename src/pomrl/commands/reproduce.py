@@ -190,8 +190,8 @@ def _distinct_experiments(experiments: Sequence[Experiment], runs: int | None) -
 
 def _settings_of_variant_figures(study: Study) -> list[Setting]:
     """Return the experiments of figures with a variant of their own."""
-    shown = (shown_settings(figure, Selection(study, [])) for figure in figures_of(study) if figure.variant)
-    return [*chain.from_iterable(chain.from_iterable(by_sweep.values()) for by_sweep in shown)]
+    figure_settings = (shown_settings(figure, Selection(study, [])) for figure in figures_of(study) if figure.variant)
+    return [*chain.from_iterable(chain.from_iterable(by_sweep.values()) for by_sweep in figure_settings)]
 
 
 def study_sweeps(study: Study) -> list[str]:

@@ -93,8 +93,8 @@ def _describe_results(results: Sequence[Mapping[str, Any]]) -> str:
     smaller = sum(row["difference_upper"] < 0 for row in results)
     unclear = len(results) - larger - smaller
     counts = {"a larger": larger, "a smaller": smaller, "no clear difference in": unclear}
-    parts = [f"{what} mean loss in {count}" for what, count in counts.items() if count]
-    return f"{', '.join(parts)} of {number_of(len(results), 'experiment')}"
+    phrases = [f"{what} mean loss in {count}" for what, count in counts.items() if count]
+    return f"{', '.join(phrases)} of {number_of(len(results), 'experiment')}"
 
 
 def _sections(answer: Answer, runs: int | None) -> Iterator[Section]:
@@ -120,8 +120,8 @@ def _sections(answer: Answer, runs: int | None) -> Iterator[Section]:
 def _result_lines(runs: int | None, n_results: int, n_concerned: int) -> list[str]:
     how = f"{number_of(runs, 'run')} of each" if runs else "stored runs; --runs N computes missing ones on both sides"
     line = f"mean planning loss at the largest gamma, averaged over tasks, after less before: {how}"
-    part = f"{n_results} of {number_of(n_concerned, 'changed experiment')}; --sweeps NAME shows all, and judges claims"
-    return [line, *([part] if runs and n_results < n_concerned else [])]
+    note = f"{n_results} of {number_of(n_concerned, 'changed experiment')}; --sweeps NAME shows all, and judges claims"
+    return [line, *([note] if runs and n_results < n_concerned else [])]
 
 
 def _name_table(names: Sequence[str]) -> "pd.DataFrame":
@@ -155,8 +155,8 @@ def _list_varied(pairs: Sequence[LinePair]) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     names = list(names)
-    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-    return "; ".join(names[:MAX_NAMED]) + more
+    ending = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return "; ".join(names[:MAX_NAMED]) + ending
 
 
 def _print_text(lines: Sequence[str], sections: Sequence[Section], form: str) -> None:

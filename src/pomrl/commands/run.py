@@ -44,8 +44,8 @@ def compute(config: DictConfig) -> float | None:
     try:
         experiment = parse(to_composed(config, hydra_config))
         number = 0 if hydra_config.mode == RunMode.RUN else hydra_config.job.num
-        words = OmegaConf.to_container(hydra_config.overrides.task)  # unresolved
-        computing.write_jobs(hydra_config, {number: cast(list[str], words)}, [experiment])
+        overrides = OmegaConf.to_container(hydra_config.overrides.task)  # unresolved
+        computing.write_jobs(hydra_config, {number: cast(list[str], overrides)}, [experiment])
         with computing.launch_folder():
             failures = computing.compute(computing.check([experiment]))
             computing.print_results([experiment], [bool(failures)])

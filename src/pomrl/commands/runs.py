@@ -76,8 +76,8 @@ def runs(  # noqa: PLR0913  (a command's options)
     composed = _compose(studies)
     listed = _select(settings, since, composed if studies else None, is_list=not (verify or prune or remove))
     if not listed and not is_whole:
-        words = [*filter, *([f"--since {since.isoformat()}"] if since else [])]
-        exit_with(f"{store.root()}: no stored experiment matches {' '.join(words)}")
+        conditions = [*filter, *([f"--since {since.isoformat()}"] if since else [])]
+        exit_with(f"{store.root()}: no stored experiment matches {' '.join(conditions)}")
     if verify:
         raise SystemExit(_verify(listed, whole=is_whole))
     if recompute is not None:

@@ -163,8 +163,8 @@ def progress(total: int) -> Iterator[Advance]:
         task = bar.add_task(_progress_line(0, total, 0), total=total)
 
         def advance(done: int, failed: int) -> None:
-            left = _time_left(done, total, time.monotonic() - start)
-            bar.update(task, completed=done, description=left + _progress_line(done, total, failed))
+            remaining_time = _time_left(done, total, time.monotonic() - start)
+            bar.update(task, completed=done, description=remaining_time + _progress_line(done, total, failed))
 
         yield advance
 

@@ -226,18 +226,20 @@ def make(cls: type, arguments: Mapping[str, Any], prefix: str = "") -> Any:
 
 def _one_line(errors: Sequence[Any], prefix: str, keys: Sequence[str]) -> str:
     first = min(errors, key=lambda error: error["type"] != "unexpected_keyword_argument")  # a misspelt key also misses
-    place = _place(first["loc"])
-    key = prefix + place[0] + "".join(f"[{index}]" for index in place[1:]) if place else prefix.rstrip(".")
+    field_path = _field_path(first["loc"])
+    key = (
+        prefix + field_path[0] + "".join(f"[{index}]" for index in field_path[1:]) if field_path else prefix.rstrip(".")
+    )
     if first["type"] == "unexpected_keyword_argument":
         return unknown_key(f"{key}={first['input']!r}", key, [prefix + name for name in keys])
     if first["type"] in ("missing", "missing_argument"):
         return f"{key}: a value is missing"
-    same = (error for error in errors if _place(error["loc"])[: len(place)] == place)
+    same = (error for error in errors if _field_path(error["loc"])[: len(field_path)] == field_path)
     messages = (error["msg"].removeprefix("Value error, ") for error in same)
-    where = f"{key}={first['input']!r}" if place else key
+    where = f"{key}={first['input']!r}" if field_path else key
     return f"{where}: {' or '.join(dict.fromkeys(messages))}"
 
 
-def _place(location: Sequence[str | int]) -> tuple[Any, ...]:
+def _field_path(location: Sequence[str | int]) -> tuple[Any, ...]:
     """Return the field of an error, and its indices in lists."""
-    return (*map(str, location[:1]), *(part for part in location[1:] if isinstance(part, int)))
+    return (*map(str, location[:1]), *(index for index in location[1:] if isinstance(index, int)))

@@ -68,8 +68,8 @@ def with_typed_environment(value: Any) -> Any:
 
 def register_resolvers() -> None:
     """Register the resolvers of YAML files with OmegaConf."""
-    others = {"scalar": _scalar, "shipped": beside_the_package, "outputs": outputs}
-    for name, function in {**OF_NUMBERS, **others}.items():
+    resolvers = {"scalar": _scalar, "shipped": beside_the_package, "outputs": outputs}
+    for name, function in {**OF_NUMBERS, **resolvers}.items():
         OmegaConf.register_new_resolver(name, function, replace=True)
 
 

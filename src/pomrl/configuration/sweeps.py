@@ -58,12 +58,12 @@ def sweep(
         sweep_key = {"experiment": name} if name and axes is None else {}
         swept = [override.get_key_element() for override in composer.parse(further) if override.is_sweep_override()]
         jobs = composer.product({**sweep_key, **published}, further)
-        parts = [separate(job, instances) for job in jobs]
-        composed = [composer.compose(lines) for lines, _ in parts]
+        jobs_with_components = [separate(job, instances) for job in jobs]
+        composed = [composer.compose(lines) for lines, _ in jobs_with_components]
         keys = dict.fromkeys([*published, *swept])
         varied = [
             name_varied(varied_values(config, keys), components, instances)
-            for config, (_, components) in zip(composed, parts, strict=True)
+            for config, (_, components) in zip(composed, jobs_with_components, strict=True)
         ]
         if variant:
             short_name = (name or "").rpartition("/")[2]
@@ -71,7 +71,8 @@ def sweep(
             variant_jobs = (VariantJob(short_name, tuple(job), config.options) for job, config in pairs)
             composed = [composer.compose(variant.overrides_of(job)) for job in variant_jobs]
         experiments = [
-            with_components(parse(config), components) for config, (_, components) in zip(composed, parts, strict=True)
+            with_components(parse(config), components)
+            for config, (_, components) in zip(composed, jobs_with_components, strict=True)
         ]
         return list(map(Setting, varied, experiments))
     except ConfigError as error:
@@ -110,10 +111,10 @@ def selection(sources: Sources, overrides: Sequence[str], instances: Instances |
     named = [line.partition("=")[2].split(",") for line in overrides if line.startswith("experiment=")]
     composer = _composer(sources, chain.from_iterable(named))
     jobs = chain.from_iterable(product(*choices) for choices in expand(composer, overrides))
-    parts = [separate(job, instances or {}) for job in jobs]
+    jobs_with_components = [separate(job, instances or {}) for job in jobs]
     return [
         replace(experiment, options={**experiment.options, **names_of(components, instances or {})})
-        for lines, components in parts
+        for lines, components in jobs_with_components
         for experiment in [with_components(parse(composer.compose(lines)), components)]
     ]
 
@@ -146,10 +147,10 @@ def _composer(sources: Sources, named: Iterable[str] = ()) -> "Composer":
 
 def varied_values(composed: Composed, axes: Iterable[str]) -> dict[str, Any]:
     """Return the values of axes; None for a missing key."""
-    return {key: composed.options.get(key) or reduce(_part, key.split("."), composed.values) for key in axes}
+    return {key: composed.options.get(key) or reduce(_entry, key.split("."), composed.values) for key in axes}
 
 
-def _part(values: Any, name: str) -> Any:
+def _entry(values: Any, name: str) -> Any:
     return cast(dict[str, Any], values).get(name) if isinstance(values, dict) else None
 
 
@@ -175,19 +176,22 @@ def _nearest_reading(values: Mapping[str, Any], options: Mapping[str, str], sour
     names = sorted((path.stem for path in sources.options(READING)), key=lambda name: name != default)
     composed = {name: composer.compose([*overrides, f"{READING}={name}"]).values for name in names}
     return min(
-        names, key=lambda name: sum(_keys_of(composed[name][group]) != _keys_of(values[group]) for group in options)
+        names,
+        key=lambda name: sum(
+            _component_keys(composed[name][group]) != _component_keys(values[group]) for group in options
+        ),
     )
 
 
 def _nearest(group: str, value: Any, sources: Sources) -> str | None:
     if not isinstance(value, dict):
         return None
-    values = _keys_of(cast(dict[str, Any], value))
+    values = _component_keys(cast(dict[str, Any], value))
     composer, distances = _composer(sources), dict[str, int]()
     for path in [path for folder in sources.folders for path in sorted((folder / group).glob("*.yaml"))]:
         if _may_have(path, str(values.get("_target_"))):
             try:
-                option = _keys_of(composer.compose([f"{group}={path.stem}"]).values[group])
+                option = _component_keys(composer.compose([f"{group}={path.stem}"]).values[group])
             except ConfigError:  # an option with required settings
                 continue
             if option["_target_"] == values["_target_"]:
@@ -197,7 +201,7 @@ def _nearest(group: str, value: Any, sources: Sources) -> str | None:
     return nearest[0] if len(nearest) == 1 else None
 
 
-def _keys_of(component: Mapping[str, Any]) -> dict[str, Any]:
+def _component_keys(component: Mapping[str, Any]) -> dict[str, Any]:
     """Return a component's keys; files written by earlier versions lack `_convert_`."""
     return {key: value for key, value in component.items() if key != "_convert_"}
 

@@ -141,7 +141,7 @@ def _split_by_figure(selection: Selection) -> list[Selection]:
 
 
 def _draw_figures(selections: Sequence[Selection]) -> list[DrawnFigure]:
-    return [drawn for selection in selections for drawn in _draw_versions(selection)]
+    return [version for selection in selections for version in _draw_versions(selection)]
 
 
 def _draw_versions(selection: Selection) -> list[DrawnFigure]:

@@ -260,7 +260,7 @@ def _dash(figure: Figure) -> None:
 
 def _legends(figure: Figure) -> Iterator[Legend]:
     """Yield the legends of a figure and of its panels, without making ticks."""
-    yield from chain.from_iterable(part.legends for part in (figure, *figure.subfigs))
+    yield from chain.from_iterable(container.legends for container in (figure, *figure.subfigs))
     yield from filter(None, (ax.get_legend() for ax in figure.axes))
 
 

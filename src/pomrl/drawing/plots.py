@@ -141,8 +141,8 @@ def _label(results: SweepResults, x: str, y: str, options: PlotOptions) -> str:
         str(options.tasks), f"task {options.tasks}"
     )
     has_gamma = x != "gamma" and (y == "planning_loss" or y not in LABELS)  # other columns are of the task
-    places = [*([_gamma(results)] if has_gamma else []), *([tasks] if x != "task" else [])]
-    return ", ".join([number, *places])
+    conditions = [*([_gamma(results)] if has_gamma else []), *([tasks] if x != "task" else [])]
+    return ", ".join([number, *conditions])
 
 
 def _gamma(results: SweepResults) -> str:
@@ -206,13 +206,13 @@ def _subtract(
 ) -> pd.DataFrame:
     frame = frame.assign(counterpart=frame["experiment"].map(counterparts))
     methods = frame[["experiment", *pair, y]].rename(columns={"experiment": "counterpart", y: "other"})
-    others = frame.loc[frame["experiment"] != frame["counterpart"]]
+    compared = frame.loc[frame["experiment"] != frame["counterpart"]]
     method = ", ".join(f"{key}={value}" for key, value in against.items())
-    if others.empty:
+    if compared.empty:
         raise ValueError(
             f"all selected experiments have {method}, the reference method; select others to compare with it"
         )
-    pairs = others.merge(methods, on=["counterpart", *pair])
+    pairs = compared.merge(methods, on=["counterpart", *pair])
     if pairs.empty:
         raise ValueError(f"no selected experiment shares a {' and a '.join(pair)} with {method}; choose another --x")
     return pairs.assign(**{y: pairs[y] - pairs["other"]})

@@ -158,8 +158,8 @@ def _titles(claims: Sequence[Judgement], judgements: Judgements, variants: Seque
 
 
 def _open_variants(id: str, judgements: Judgements, variants: Sequence[str]) -> str:
-    judged = {name: judgements.of(name)[id].verdict for name in variants if id in judgements.of(name)}
-    names = [name for name, verdict in judged.items() if verdict is Verdict.UNDECIDED]
+    verdicts = {name: judgements.of(name)[id].verdict for name in variants if id in judgements.of(name)}
+    names = [name for name, verdict in verdicts.items() if verdict is Verdict.UNDECIDED]
     return f" (undecided under {' and '.join(names)})" if names else ""
 
 
@@ -207,10 +207,10 @@ def count_groups(study: Study, judgements: Judgements) -> Mapping[str, int]:
     variants = headline(study, judgements)
     names = {tuple(variants): "all", (): "none", None: "undecided"}
     groups = group_by_variants(judgements, variants)
-    once = [claim for claim in chain(*groups.values()) if is_judged_once(claim, judgements, variants)]
+    single = [claim for claim in chain(*groups.values()) if is_judged_once(claim, judgements, variants)]
     by_name = {
-        names.get(key, "+".join(key or ())): sum(claim not in once for claim in claims)
+        names.get(key, "+".join(key or ())): sum(claim not in single for claim in claims)
         for key, claims in groups.items()
     }
-    formulas = {"formulas": len(once), "formulas_hold": sum(claim.verdict is Verdict.HOLDS for claim in once)}
+    formulas = {"formulas": len(single), "formulas_hold": sum(claim.verdict is Verdict.HOLDS for claim in single)}
     return {"all": 0, "none": 0, "undecided": 0, **by_name, "claims": sum(by_name.values()), **formulas}

@@ -94,8 +94,8 @@ class Claim:
         if not isinstance(parts, list | tuple) or not parts or not all(isinstance(part, Part) for part in parts):
             what = "None" if parts is None else type(parts).__name__
             if isinstance(parts, list | tuple):
-                others = [type(other).__name__ for other in parts if not isinstance(other, Part)]
-                what = f"a {what} with {others[0]}" if others else f"an empty {what}"
+                wrong_types = [type(other).__name__ for other in parts if not isinstance(other, Part)]
+                what = f"a {what} with {wrong_types[0]}" if wrong_types else f"an empty {what}"
             raise TypeError(f"a claim must return a list of parts, such as [less(a, b, 'a less b')], got {what}")
         return tuple(parts)
 

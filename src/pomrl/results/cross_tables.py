@@ -67,11 +67,11 @@ def cross_table(  # noqa: PLR0913  (what is tabulated, and how)
 
     if marks_best and columns and columns.partition(".")[0] not in METHOD_GROUPS:
         raise ValueError(f"columns must be a setting of {', '.join(METHOD_GROUPS)} to mark the best, got {columns}")
-    places = _places(results, rows, columns)
+    indices = _cell_indices(results, rows, columns)
     results = results.with_common_runs()
-    samples = {cell: results.results[place].per_run(value, tasks) for cell, place in places.items()}
+    samples = {cell: results.results[index].per_run(value, tasks) for cell, index in indices.items()}
     row_heads, column_heads = (
-        _heads([cell[axis] for cell in places], (labels or {}).get(str(key), {}))
+        _heads([cell[axis] for cell in indices], (labels or {}).get(str(key), {}))
         for axis, key in enumerate((rows, columns))
     )
     lines: list[dict[str, Any]] = []
@@ -105,19 +105,19 @@ def best_columns(samples: Mapping[Any, LossPerRun], statistic: str) -> list[str]
     Samples without an estimate (NaN) are not named. In a single pair of runs, no difference is significant.
     """
     estimates = {name: summary(sample, statistic).estimate for name, sample in samples.items()}
-    known = {name: estimate for name, estimate in estimates.items() if not np.isnan(estimate)}
-    if not known:
+    known_estimates = {name: estimate for name, estimate in estimates.items() if not np.isnan(estimate)}
+    if not known_estimates:
         return []
-    first = samples[smallest := min(known, key=known.__getitem__)]
+    first = samples[smallest := min(known_estimates, key=known_estimates.__getitem__)]
     names: list[str] = []
-    for name in known:
+    for name in known_estimates:
         pairs = min(len(first), len(sample := samples[name]))
         if name == smallest or not paired_difference(first[:pairs], sample[:pairs], statistic).lower > 0.0:
             names.append(str(name))
     return names
 
 
-def _places(results: SweepResults, rows: str | None, columns: str | None) -> Mapping[tuple[Any, Any], int]:
+def _cell_indices(results: SweepResults, rows: str | None, columns: str | None) -> Mapping[tuple[Any, Any], int]:
     varying = ", ".join(results.keys) or "none"
     for name, key in (("rows", rows), ("columns", columns)):
         if key not in results.keys:
@@ -125,16 +125,16 @@ def _places(results: SweepResults, rows: str | None, columns: str | None) -> Map
             raise ValueError(f"{name} must be a setting that varies ({varying}), got {got}")
     if rows == columns:
         raise ValueError(f"rows and columns must be two settings, got {rows} twice")
-    places: dict[tuple[Any, Any], int] = {}
-    for place, settings in enumerate(results.settings):
+    indices: dict[tuple[Any, Any], int] = {}
+    for index, settings in enumerate(results.settings):
         cell = settings.get(str(rows)), settings.get(str(columns))
-        first = results.settings[places.setdefault(cell, place)]
+        first = results.settings[indices.setdefault(cell, index)]
         if differing := [key for key in results.keys if first.get(key) != settings.get(key)]:
             raise ValueError(
                 f"rows and columns must distinguish all experiments, which also differ in {', '.join(differing)}; "
                 "select one value of each"
             )
-    return places
+    return indices
 
 
 def _caption(value: str, tasks: TaskChoice, statistic: str, runs: str) -> str:

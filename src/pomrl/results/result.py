@@ -106,11 +106,11 @@ class Result:
     def pooled(results: Sequence["Result"], names: Collection[str]) -> "Result":
         """Join the runs of experiments with different seeds, for these columns."""
         present = [name for name in results[0].columns if name in names]
-        parts = [
+        column_maps = [
             result.columns.read(present) if isinstance(result.columns, StoredColumns) else result.columns
             for result in results
         ]
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in present}
+        columns = {name: np.concatenate([column_map[name] for column_map in column_maps]) for name in present}
         settings = {key: value for key, value in results[0].settings.items() if key != "seed"}
         return Result(columns, settings, results[0].stored)
 
@@ -195,8 +195,8 @@ class Result:
         number = {"first": 1, "last": T}.get(str(tasks), tasks)
         if not isinstance(number, int) or not 1 <= number <= T:
             folder = self.stored.folder if self.stored else self.name
-            place = f"{folder}: " if folder else ""
-            raise StoreError(f"{place}task must be all, first, last or 1 to {T}, got {tasks}")
+            prefix = f"{folder}: " if folder else ""
+            raise StoreError(f"{prefix}task must be all, first, last or 1 to {T}, got {tasks}")
         return numbers[:, [number - 1]]
 
     @property

@@ -116,8 +116,8 @@ def resolve(
         candidates = versions.get(identity, [])
         selected = _select_code(candidates, code)
         n_omitted += len(candidates) - len(selected)
-        most = experiment.request.runs if experiment and "runs" in settings else max_runs
-        matches += [version._replace(runs=min(version.runs, most), experiment=experiment) for version in selected]
+        limit = experiment.request.runs if experiment and "runs" in settings else max_runs
+        matches += [version._replace(runs=min(version.runs, limit), experiment=experiment) for version in selected]
         if experiment and not selected and code == PRESENT:
             matches.append(Match(store.lookup(experiment), 0, experiment))
     note = f"{number_of(n_omitted, 'result')} of other code left out; code={ALL} shows them"
@@ -141,8 +141,8 @@ def choose(
     matches = [match for match in resolved if match.runs and _is_sound(match.stored)]
     if not matches:
         is_metric, has_runs = value not in (None, *VALUES), any(match.runs for match in resolved)
-        others = resolve(overrides, where, None, sources, instances)[0] if is_metric and not has_runs else []
-        if any(match.runs for match in others):
+        unmeasured = resolve(overrides, where, None, sources, instances)[0] if is_metric and not has_runs else []
+        if any(match.runs for match in unmeasured):
             problem = f"the selected experiments are stored without the metric {value}"
             raise StoreError(f"{problem}; add metric={value} to their `pomrl run`")
         raise StoreError(

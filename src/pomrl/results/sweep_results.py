@@ -76,8 +76,8 @@ class SweepResults:
 
     def with_common_runs(self) -> "SweepResults":
         """Reduce methods on the same problem to their common first runs."""
-        of_method = (*METHOD_GROUPS, "code", "signature")
-        keys = [key for key in self.keys if key.partition(".")[0] not in of_method]
+        method_keys = (*METHOD_GROUPS, "code", "signature")
+        keys = [key for key in self.keys if key.partition(".")[0] not in method_keys]
         problems = [tuple(repr(settings.get(key)) for key in keys) for settings in self.settings]
         common: dict[tuple[str, ...], int] = {}
         for problem, runs in zip(problems, self.runs, strict=True):
@@ -99,8 +99,8 @@ class SweepResults:
             return self
         column, groups = self.keys.index("seed"), dict[str, list[int]]()
         rests = [(*values[:column], *values[column + 1 :]) for values in self.values]
-        for row, rest in enumerate(rests):
-            groups.setdefault(repr(rest), []).append(row)
+        for row, remaining_values in enumerate(rests):
+            groups.setdefault(repr(remaining_values), []).append(row)
         if len({tuple((self.values[row][column], self.runs[row]) for row in rows) for rows in groups.values()}) > 1:
             return self
         names = {value, MEASURED, "gamma"}

@@ -130,10 +130,10 @@ def _descriptions(pair: LinePair) -> Iterator[str]:
 
 def new_errors(old: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
     """Group the places of new errors by message; errors of both sides are left out."""
-    known = Counter(json.dumps(error, sort_keys=True) for error in old)
+    old_counts = Counter(json.dumps(error, sort_keys=True) for error in old)
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for error in new:
-        if not known[json.dumps(error, sort_keys=True)]:
+        if not old_counts[json.dumps(error, sort_keys=True)]:
             place = Place(error["study"], error["sweep"], error["variant"])
             message = error["message"].partition(f"{place.name}: ")[2] or error["message"]
             groups[message.rpartition(f"{place.name}, variant {place.variant}: ")[2]].append(place.name)

@@ -132,7 +132,7 @@ def _spread(pairs: Sequence[LinePair]) -> list[LinePair]:
 def _compute(old: Side, new: Side, pairs: Sequence[LinePair], runs: int, report: Report) -> dict[str, str]:
     """Compute missing runs of pairs, each side with its own code; return reasons of failures by signature."""
     requests = [
-        (side, {"sweeps": _places(lines), "signatures": [line.signature for line in lines], "runs": runs})
+        (side, {"sweeps": _listed_places(lines), "signatures": [line.signature for line in lines], "runs": runs})
         for side, all_lines in ((old, [pair.old for pair in pairs]), (new, [pair.new for pair in pairs]))
         for lines in [[line for line in all_lines if line and _stored(side, line).complete() < runs]]
         if lines
@@ -153,7 +153,7 @@ def _report_cost(side: Side, request: Mapping[str, Any], report: Report) -> None
         )
 
 
-def _places(lines: Iterable[Line]) -> list[list[str]]:
+def _listed_places(lines: Iterable[Line]) -> list[list[str]]:
     return [list(place) for place in dict.fromkeys(line.place for line in lines)]
 
 
@@ -164,12 +164,12 @@ def _stored(side: Side, line: Line) -> StoredExperiment:
 
 def _failed_places(pairs: Sequence[LinePair], failures: Mapping[str, str]) -> dict[str, list[str]]:
     """Group the sweeps with failed experiments by reason."""
-    places: defaultdict[str, list[str]] = defaultdict(list)
+    sweeps_by_reason: defaultdict[str, list[str]] = defaultdict(list)
     for pair in pairs:
         for signature in pair.signatures:
             if signature in failures:
-                places[failures[signature]].append(pair.line.place.name)
-    return dict(places)
+                sweeps_by_reason[failures[signature]].append(pair.line.place.name)
+    return dict(sweeps_by_reason)
 
 
 def _differs(old: Side, new: Side, pair: LinePair) -> bool:
@@ -191,8 +191,8 @@ def _compare_results(old: Side, new: Side, pairs: Sequence[LinePair], runs: int 
 
 def _load(side: Side, line: Line, runs: int | None) -> Result | None:
     """Load the first runs of an experiment; without `runs`, all stored ones of the review or the user."""
-    places = [_stored(side, line), *([] if runs else [StoredExperiment(store.root() / line.signature)])]
-    stored = max(places, key=StoredExperiment.complete)
+    candidates = [_stored(side, line), *([] if runs else [StoredExperiment(store.root() / line.signature)])]
+    stored = max(candidates, key=StoredExperiment.complete)
     n_runs = min(stored.complete(), runs or stored.complete())
     return Result.of_stored(stored, n_runs, settings=line.settings, name=line.signature) if n_runs else None
 

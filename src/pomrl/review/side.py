@@ -175,8 +175,12 @@ class WorkingSweeps:
         """Return the experiments of a request: those of claims, or of sweeps with given signatures."""
         if "claims" in request:
             bases = [basis for _, basis in self._claims(request["claims"])]
-            return [one for basis in bases for claim in basis.claims for one in basis.requests(claim)]
-        return [one for one in self.experiments(request["sweeps"]) if signature(one) in {*request["signatures"]}]
+            return [experiment for basis in bases for claim in basis.claims for experiment in basis.requests(claim)]
+        return [
+            experiment
+            for experiment in self.experiments(request["sweeps"])
+            if signature(experiment) in {*request["signatures"]}
+        ]
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Answer a request: compose, estimate or compute runs, or judge claims."""

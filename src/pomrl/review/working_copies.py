@@ -85,19 +85,19 @@ class Side:
 
     def composition(self) -> Mapping[str, Any]:
         """Compose all sweeps, or read what was kept; ConfigError if the code of this side fails."""
-        kept = self.folder / "composition.json"
+        cache_file = self.folder / "composition.json"
         with suppress(OSError, ValueError, KeyError):  # nothing kept, or damaged
-            composed = json.loads(kept.read_text(encoding="utf-8"))
+            composed = json.loads(cache_file.read_text(encoding="utf-8"))
             return {name: composed[name] for name in ("lines", "errors")}
         composed = self.ask(do="compose")
         for error in composed["errors"]:
             error["message"] = error["message"].replace(f"{self.workplace.resolve()}/", "")
         if composed["errors"]:
             return composed  # something outside of the files may be missing
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        partial = kept.with_suffix(f".{os.getpid()}")
+        cache_file.parent.mkdir(parents=True, exist_ok=True)
+        partial = cache_file.with_suffix(f".{os.getpid()}")
         partial.write_text(json.dumps(composed), encoding="utf-8")
-        partial.replace(kept)
+        partial.replace(cache_file)
         return composed
 
     def ask(self, **request: Any) -> Mapping[str, Any]:
@@ -208,7 +208,7 @@ def _git(*arguments: str, environment: Mapping[str, str] | None = None) -> bytes
     except FileNotFoundError as error:
         raise ConfigError("git must be installed to compare revisions") from error
     except subprocess.CalledProcessError as error:
-        name = next(word for word in arguments if word.isalpha() or "-" in word[1:])
+        name = next(argument for argument in arguments if argument.isalpha() or "-" in argument[1:])
         lines = error.stderr.decode().strip().splitlines()
         raise ConfigError(f"git {name}: {lines[-1] if lines else error}") from error
 

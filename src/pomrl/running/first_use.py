@@ -57,10 +57,10 @@ def _check_alone(problem: Problem, method: Method, table: "pd.DataFrame") -> Non
     run = _last_run(table)
     if run == table["run"].iloc[0] > 0:  # a chunk of one run has no other runs
         (table,) = tables(problem, [method], [run - 1, run])
-    (alone,) = tables(problem, [method], [run])
-    if not (differing := _differing_columns(alone, table)):
+    (single_run,) = tables(problem, [method], [run])
+    if not (differing := _differing_columns(single_run, table)):
         return
-    is_repeated = tables(problem, [method], [run])[0].equals(alone)
+    is_repeated = tables(problem, [method], [run])[0].equals(single_run)
     what, remedy = ("alone", MIXES_RUNS) if is_repeated else ("again", KEEPS_STATE)
     fault = f"run {run} computed {what} gives different numbers ({differing[0]}) than in its block"
     raise _error(problem, method, "runs are independent", fault, remedy)
@@ -113,9 +113,9 @@ def _last_run(table: "pd.DataFrame") -> int:
     return int(table["run"].iloc[-1])
 
 
-def _differing_columns(alone: "pd.DataFrame", table: "pd.DataFrame") -> list[str]:
-    in_table = table[table["run"] == _last_run(alone)].reset_index(drop=True)
-    return [str(name) for name in alone if not alone[name].equals(in_table[name])]
+def _differing_columns(single_run: "pd.DataFrame", table: "pd.DataFrame") -> list[str]:
+    in_table = table[table["run"] == _last_run(single_run)].reset_index(drop=True)
+    return [str(name) for name in single_run if not single_run[name].equals(in_table[name])]
 
 
 def _error(problem: Problem, method: Method, check: str, fault: str, remedy: str) -> ComponentError:

@@ -138,7 +138,10 @@ def estimate(jobs: Sequence[PlannedExperiment]) -> WorkEstimate:
 def estimate_new(examples: Sequence[Experiment], count: int) -> WorkEstimate:
     """Estimate the work of `count` experiments like these, if none is stored."""
     blocks = [store.divide_into_blocks(example.request.runs) for example in examples]
-    jobs = [PlannedExperiment(one, store.lookup(one), runs, []) for one, runs in zip(examples, blocks, strict=True)]
+    jobs = [
+        PlannedExperiment(new_experiment, store.lookup(new_experiment), runs, [])
+        for new_experiment, runs in zip(examples, blocks, strict=True)
+    ]
     work, times, execution = estimate(jobs), count / len(examples), examples[0].execution
     runs, seconds = round(times * work.runs), times * work.seconds
     workers = min(execution.at_once(seconds), count)

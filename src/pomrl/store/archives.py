@@ -125,8 +125,8 @@ def import_(
 def read_results(path: Path, name: str) -> dict[str, bytes]:
     """Read the file `name` of each study's results in an archive, by study."""
     with zipfile.ZipFile(path) as archive:
-        parts = (entry.split("/") for entry in archive.namelist())
-        studies = [inside[1] for inside in parts if (inside[0], *inside[2:]) == ("studies", name)]
+        entries = (entry.split("/") for entry in archive.namelist())
+        studies = [inside[1] for inside in entries if (inside[0], *inside[2:]) == ("studies", name)]
         return {study: archive.read(f"studies/{study}/{name}") for study in studies}
 
 
@@ -200,8 +200,8 @@ def _is_portable(name: str) -> bool:
 
 def _through_refused_part(name: str) -> str:
     """Return a path up to its first refused part, such as a hidden folder."""
-    parts = name.split("/")
-    return "/".join(parts[: len([*takewhile(_is_portable, parts)]) + 1])
+    segments = name.split("/")
+    return "/".join(segments[: len([*takewhile(_is_portable, segments)]) + 1])
 
 
 def _find_missing(code: Path) -> list[Path]:

@@ -179,9 +179,9 @@ def add_block(stored: StoredExperiment, runs: range, encoded: Mapping[range, byt
         return False
     block = StoredBlock.from_content(merged, content)
     files.write(stored.folder / block.name, content)
-    others = [other for other in stored.files() if other.runs.start == merged.start and other != block]
-    longer = [other for other in others if other.runs.stop > merged.stop and not stored.block_fault(other)]
-    for other in {block, *others} - {*longer} if longer else others:
+    siblings = [other for other in stored.files() if other.runs.start == merged.start and other != block]
+    longer = [other for other in siblings if other.runs.stop > merged.stop and not stored.block_fault(other)]
+    for other in {block, *siblings} - {*longer} if longer else siblings:
         (stored.folder / other.name).unlink(missing_ok=True)
     return True
 

@@ -122,7 +122,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise StoreError(f"{path}: missing; {_REPAIR}") from error
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror}") from error
-    return _read(path, status.st_ino, status.st_mtime_ns)
+    return _load(path, status.st_ino, status.st_mtime_ns)
 
 
 @cache
@@ -131,7 +131,7 @@ def _validator() -> TypeAdapter[Manifest]:
 
 
 @cache
-def _read(name: str, _file: int, _time: int) -> Manifest:
+def _load(name: str, _file: int, _time: int) -> Manifest:
     path = Path(name)
     try:
         manifest = _validator().validate_json(files.read_json(path))

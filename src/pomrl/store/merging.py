@@ -77,9 +77,9 @@ def plan_merge(imported: StoredExperiment, stored: StoredExperiment) -> Merge:
     blocks = [block for block in imported.blocks() if not any(_covers(old, block) for old in sound)]
     covered = [old for old in stored.files() if any(_covers(block, old) for block in blocks)]
     damaged = [old for old in stored.files() if old not in [*sound, *covered]]
-    is_new, others = not stored.is_there(), _find_other_files(imported, stored)
+    is_new, other_files = not stored.is_there(), _find_other_files(imported, stored)
     n_lost = max(0, stored.logged_runs() - len(_runs([*sound, *blocks])))
-    return Merge(imported, stored, is_new, sound, blocks, covered, damaged, others, n_lost)
+    return Merge(imported, stored, is_new, sound, blocks, covered, damaged, other_files, n_lost)
 
 
 def _check_versions(imported: StoredExperiment, stored: StoredExperiment) -> None:
@@ -91,27 +91,27 @@ def _check_versions(imported: StoredExperiment, stored: StoredExperiment) -> Non
 def _check_shared_runs(imported: StoredExperiment, stored: StoredExperiment, sound: Sequence[StoredBlock]) -> None:
     shared = [(new, old, runs) for new, old in product(imported.blocks(), sound) if (runs := _intersect(new, old))]
     for new, old, runs in shared:
-        if new != old and _read(imported, imported, new, runs) != _read(stored, imported, old, runs):
-            place = f"runs/{stored.signature}: runs {runs.start} to {runs.stop - 1}"
-            raise StoreError(f"{place} differ from the stored ones; {_OTHER_FOLDER}")
+        if new != old and _read_runs(imported, imported, new, runs) != _read_runs(stored, imported, old, runs):
+            label = f"runs/{stored.signature}: runs {runs.start} to {runs.stop - 1}"
+            raise StoreError(f"{label} differ from the stored ones; {_OTHER_FOLDER}")
     if sound and not shared and not stored.manifest():  # they may be of other package versions
         fault = "its description is missing or damaged, and the archive has none of its stored runs"
         raise StoreError(f"{stored.folder}: {fault}; {_OTHER_FOLDER}")
 
 
-def _intersect(one: StoredBlock, other: StoredBlock) -> range:
-    return range(max(one.runs.start, other.runs.start), min(one.runs.stop, other.runs.stop))
+def _intersect(first: StoredBlock, other: StoredBlock) -> range:
+    return range(max(first.runs.start, other.runs.start), min(first.runs.stop, other.runs.stop))
 
 
-def _covers(one: StoredBlock, other: StoredBlock) -> bool:
-    return _intersect(one, other) == other.runs
+def _covers(first: StoredBlock, other: StoredBlock) -> bool:
+    return _intersect(first, other) == other.runs
 
 
 def _runs(blocks: Iterable[StoredBlock]) -> set[int]:
     return {run for block in blocks for run in block.runs}
 
 
-def _read(owner: StoredExperiment, described: StoredExperiment, block: StoredBlock, runs: range) -> list[bytes]:
+def _read_runs(owner: StoredExperiment, described: StoredExperiment, block: StoredBlock, runs: range) -> list[bytes]:
     columns = block_files.columns(owner.folder, block, described.column_names(), described.shape())
     first, stop = runs.start - block.runs.start, runs.stop - block.runs.start
     return [column.reshape(len(block.runs), -1)[first:stop].tobytes() for column in columns.values()]

@@ -48,9 +48,9 @@ def board(
     rows = [row for learner in own for row in losses.compute(learner, board_cells(version), _say, workers=workers)]
     cells = {row.cell for row in shipped}
     theirs = [row for row in theirs if row.cell in cells]  # others may have packages that are missing here
-    others = other_boards.learners_of(theirs, merge) if merge else []
+    merged_learners = other_boards.learners_of(theirs, merge) if merge else []
     added = scores.by_learner([*rows, *theirs])
-    ranked = scores.score([*shipped_learners().values(), *own, *others], scores.by_learner(shipped), added)
+    ranked = scores.score([*shipped_learners().values(), *own, *merged_learners], scores.by_learner(shipped), added)
     print(text(ranked))
     if added or output:
         in_ranking = {learner.name for learner in own if scores.is_ranked(learner)}
@@ -64,7 +64,9 @@ def _checked_learners(
 ) -> tuple[list[Learner], list[losses.CellLosses]]:
     """Check learners and the code; leave out cells without packages."""
     shipped = [*shipped]
-    if missing := [cell for cell in all_cells() if not cell.is_installed and any(each.is_run_in(cell) for each in own)]:
+    if missing := [
+        cell for cell in all_cells() if not cell.is_installed and any(candidate.is_run_in(cell) for candidate in own)
+    ]:
         _say(_missing_line(missing))
         shipped = _without_common(shipped, missing)
     checked = [_checked(learner) for learner in own]
@@ -155,8 +157,8 @@ def _name(score: Score) -> str:
 
 
 def _counts(score: Score) -> str:
-    less, more = (score.count("versus_ada", sign) for sign in (-1, 1))
-    return f"{less:>4}{more:>5} "
+    less, worse = (score.count("versus_ada", sign) for sign in (-1, 1))
+    return f"{less:>4}{worse:>5} "
 
 
 def _say(line: str) -> None:

@@ -65,9 +65,9 @@ def concordance(losses: Sequence[Numbers], savings: Sequence[Numbers]) -> Scalar
     Even runs give the losses that are compared with the savings of odd runs, and vice versa. So noise in losses does
     not make them agree with savings.
     """
-    both = np.stack([np.stack(losses, -1), np.stack(savings, -1)], axis=1)
-    is_even = (np.arange(len(both)) % 2 == 0).reshape(-1, 1, 1, 1)
-    halves = np.stack([both * is_even, both * ~is_even], axis=1)
+    numbers = np.stack([np.stack(losses, -1), np.stack(savings, -1)], axis=1)
+    is_even = (np.arange(len(numbers)) % 2 == 0).reshape(-1, 1, 1, 1)
+    halves = np.stack([numbers * is_even, numbers * ~is_even], axis=1)
     shape = halves.shape[1:]
 
     def rank_correlation(means: Float[np.ndarray, "B numbers"]) -> Float[np.ndarray, " B"]:

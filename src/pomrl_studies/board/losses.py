@@ -94,10 +94,10 @@ def provenance() -> dict[str, str]:
 
 
 @cache
-def _git(*words: str) -> str:
+def _git(*arguments: str) -> str:
     """Return the output of git; empty if it fails."""
     try:
-        return subprocess.run(["git", *words], capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(["git", *arguments], capture_output=True, text=True, check=False).stdout.strip()
     except OSError:  # not installed
         return ""
 
@@ -155,10 +155,10 @@ def read_losses(file: Path = FILE) -> list[CellLosses]:
         columns = [field.name for field in fields(CellLosses)]
         if reader.fieldnames != columns:
             raise ValueError(f"{file}: must have the columns {', '.join(columns)}, got {reader.fieldnames}")
-        return [_row_of(row, f"{file}, row {number}") for number, row in enumerate(reader, start=1)]
+        return [_parse_row(row, f"{file}, row {number}") for number, row in enumerate(reader, start=1)]
 
 
-def _row_of(row: dict[str, str], where: str) -> CellLosses:
+def _parse_row(row: dict[str, str], where: str) -> CellLosses:
     try:
         numbers = {name: float(row[name]) for name in ("milliseconds", "gamma", "loss_at_gamma")}
         losses = np.array(row["losses"].split(), float)
@@ -173,10 +173,10 @@ def write_losses(rows: Iterable[CellLosses], file: Path) -> None:
     with file.open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows([_text_of(getattr(row, name)) for name in names] for row in rows)
+        writer.writerows([_format_value(getattr(row, name)) for name in names] for row in rows)
 
 
-def _text_of(value: str | float | Float[np.ndarray, " n"]) -> str:
+def _format_value(value: str | float | Float[np.ndarray, " n"]) -> str:
     if isinstance(value, str):
         return value
     return " ".join(f"{number:.{DIGITS}g}" for number in np.atleast_1d(value))

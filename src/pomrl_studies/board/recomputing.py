@@ -55,19 +55,19 @@ def with_current_signatures(
 
 def changed_rows(base: Iterable[CellLosses], rows: Iterable[CellLosses]) -> list[CellLosses]:
     """Return the rows whose losses are not in a table."""
-    known = {(row.learner, row.cell): row.losses for row in base}
-    return [row for row in rows if not np.array_equal(known.get((row.learner, row.cell), ()), row.losses)]
+    base_losses = {(row.learner, row.cell): row.losses for row in base}
+    return [row for row in rows if not np.array_equal(base_losses.get((row.learner, row.cell), ()), row.losses)]
 
 
 def draw_rows(rows: Sequence[CellLosses], seed: int, cells: int = 2) -> list[CellLosses]:
     """Draw rows of a few cells of each learner; only of installed cells."""
     installed = {cell.name for cell in all_cells() if cell.is_installed}
     rng = np.random.default_rng(seed)
-    drawn = []
+    selected = []
     for name in sorted({row.learner for row in rows}):
         own = sorted((row for row in rows if row.learner == name and row.cell in installed), key=lambda row: row.cell)
-        drawn += [own[i] for i in rng.permutation(len(own))[:cells]]
-    return drawn
+        selected += [own[i] for i in rng.permutation(len(own))[:cells]]
+    return selected
 
 
 def recompute(rows: Iterable[CellLosses], learners: Mapping[str, Learner], report: Callable[[str], object]) -> None:

@@ -132,8 +132,8 @@ def panel_test(sweeps: StoredSweeps, panel: Panel) -> pd.DataFrame:
 
     It has one row, or none without digitised points or at least two runs.
     """
-    digitised = [one for one in panel.series if isinstance(one, AuthorsSeries) and one.cells]
-    pairs = [(one.rows(sweeps), one.notebook_points()) for one in digitised]
+    digitised = [series for series in panel.series if isinstance(series, AuthorsSeries) and series.cells]
+    pairs = [(series.rows(sweeps), series.notebook_points()) for series in digitised]
     pairs = [(rows, notebook) for rows, notebook in pairs if rows["run"].nunique() > 1]
     if not pairs:
         return pd.DataFrame(columns=COLUMNS)
@@ -141,8 +141,8 @@ def panel_test(sweeps: StoredSweeps, panel: Panel) -> pd.DataFrame:
     notebook = pd.concat([notebook for _, notebook in pairs])
     test = joint_test(losses.to_numpy(), notebook["value"].to_numpy(), notebook["reading_error"].to_numpy())
     row = {"x": test.degrees_of_freedom, "mean": test.p_value, "lower": np.nan, "upper": np.nan, "n": 0}
-    place = {"panel": panel.series[0].panel, "series": TEST, "band": TEST, "marker": False}
-    return pd.DataFrame([row | place], columns=COLUMNS)
+    labels = {"panel": panel.series[0].panel, "series": TEST, "band": TEST, "marker": False}
+    return pd.DataFrame([row | labels], columns=COLUMNS)
 
 
 def _losses_at(rows: pd.DataFrame, notebook: pd.DataFrame, x: str) -> pd.DataFrame:

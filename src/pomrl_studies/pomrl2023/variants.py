@@ -56,8 +56,8 @@ def readings() -> Iterator[Variant]:
     yield from (combine([choice]) for choice in READINGS)
     alternatives = [[None, *(choice for choice in READINGS if choice.number == group)] for group in ("R1", "R2", "E4")]
     for combination in product(*alternatives):
-        if len(chosen := [choice for choice in combination if choice]) > 1:
-            yield combine(chosen)
+        if len(selected := [choice for choice in combination if choice]) > 1:
+            yield combine(selected)
     yield of_keys("printed", {"reading": "printed"})
     yield _combined("printed_with_variances", "exclusive", "population", "algorithm", "as_printed")
     yield _combined("noise_counted", "mse_optimal", "debiased")

@@ -81,13 +81,13 @@ def excess_by_task(data: pd.DataFrame) -> Figure:
 
 def _points_of_panels(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
     for panel, (_, looks, slope) in PANELS.items():
-        points = pd.concat([_points_of(sweeps, setting, look, panel) for setting, look in looks.items()])
+        points = pd.concat([_excess_points(sweeps, setting, look, panel) for setting, look in looks.items()])
         yield points
         if (points["mean"] > 0).any():
             yield _guide(points, panel, slope)
 
 
-def _points_of(sweeps: StoredSweeps, setting: str, look: Look, panel: str) -> pd.DataFrame:
+def _excess_points(sweeps: StoredSweeps, setting: str, look: Look, panel: str) -> pd.DataFrame:
     learner, told = (_losses(sweeps, place) for place in PAIRS[setting])
     pairs = learner.merge(told, on=["run", "task"], suffixes=("", "_told")).query("task > 1")
     excess = pairs["planning_loss"] - pairs["planning_loss_told"]
@@ -124,10 +124,10 @@ def _guide_look(slope: float) -> Look:
 
 def _draw_panel(ax: Axes, data: pd.DataFrame, panel: str) -> None:
     title, looks, slope = PANELS[panel]
-    drawn = data.assign(mean=data["mean"].where(data["mean"] > 0))
-    panels.curves(ax, drawn, [Series(look, panel=panel) for look in (*looks.values(), _guide_look(slope))])
+    positive = data.assign(mean=data["mean"].where(data["mean"] > 0))
+    panels.curves(ax, positive, [Series(look, panel=panel) for look in (*looks.values(), _guide_look(slope))])
     ax.set_xscale("log")
     ax.set_yscale("log", nonpositive="clip")
-    ax.set_ylim(bottom=0.5 * drawn["mean"].min())
+    ax.set_ylim(bottom=0.5 * positive["mean"].min())
     ax.set_xlabel("Earlier tasks, t - 1")
     panels.letter(ax, panel, title)

@@ -99,11 +99,11 @@ def horizon(  # noqa: PLR0913  (the options of the command)
         weight=weight,
     )
     options = {"bins": _bins(bins), "ends": ends, "missing": missing, "dates": dates, "accept": accept}
-    read = partial(_read_or_exit, roles=roles, **options)
+    load = partial(_read_or_exit, roles=roles, **options)
     check_gamma_eval(gamma_eval)
-    new = read(log)
+    new = load(log)
     if after:
-        old = read(after)
+        old = load(after)
         _print_longest_time(old, gamma_eval)
         _print_follow_up(old, new, gamma_eval)
     else:
@@ -132,10 +132,10 @@ def _read_or_exit(log: Sequence[Path], **options: Any) -> Log:
 def _refuse_other_files(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder}: must be a folder, got a file; choose another one with --output")
-    others = sorted({path.name for path in folder.iterdir()} - {*FILES}) if folder.exists() else []
-    if others:
+    extra = sorted({path.name for path in folder.iterdir()} - {*FILES}) if folder.exists() else []
+    if extra:
         raise ValueError(
-            f"{folder}: must have only files of an earlier report, got {others[0]}; choose another folder with --output"
+            f"{folder}: must have only files of an earlier report, got {extra[0]}; choose another folder with --output"
         )
 
 
@@ -143,14 +143,14 @@ def _split(names: str) -> str | list[str]:
     return names.split(",") if "," in names else names
 
 
-def _bins(words: Sequence[str]) -> dict[str, int]:
-    found = dict[str, int]()
-    for word in words:
-        column, _, count = word.rpartition("=")
+def _bins(settings: Sequence[str]) -> dict[str, int]:
+    bins_by_column = dict[str, int]()
+    for setting in settings:
+        column, _, count = setting.rpartition("=")
         if not column or not count.isdigit() or int(count) < 2:
-            raise ValueError(f"--bins must be COLUMN=NUMBER with at least 2 bins, such as age=5, got {word!r}")
-        found[column] = int(count)
-    return found
+            raise ValueError(f"--bins must be COLUMN=NUMBER with at least 2 bins, such as age=5, got {setting!r}")
+        bins_by_column[column] = int(count)
+    return bins_by_column
 
 
 def _print_follow_up(old: Log, new: Log, gamma_eval: float) -> None:
@@ -190,7 +190,7 @@ def _write(report: HorizonReport, log: Log, folder: Path, sources: Sequence[Path
     paths = save(gain_figure.draw(report), folder, FIGURE, Sidecar(FIGURE, command=command))
     changes, page = folder / CHANGES, folder / PAGE
     write(changes, report.changes.to_csv(index=False).encode())
-    shown = {
+    context = {
         "title": table_name(sources[0]),
         "date": datetime.now(UTC).date().isoformat(),
         "command": command,
@@ -202,7 +202,7 @@ def _write(report: HorizonReport, log: Log, folder: Path, sources: Sequence[Path
         "log": log,
         "picture": (folder / f"{FIGURE}.png").read_bytes(),
     }
-    write(page, render("log.html.j2", folder=TEMPLATES, **shown).encode())
+    write(page, render("log.html.j2", folder=TEMPLATES, **context).encode())
     return [page, changes, *paths]
 
 

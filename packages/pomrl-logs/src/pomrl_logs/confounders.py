@@ -57,11 +57,13 @@ def check_columns(rows: Rows, columns: Mapping[str, "pd.Series"]) -> Iterator[Fi
     role are left out.
     """
     strata = _strata(rows, np.arange(len(rows.state)))
-    chosen = strata.chosen
-    named = [rows.task[chosen], rows.state[chosen], strata.action, strata.following, strata.pair]
-    named.append(np.unique(rows.reward[chosen], return_inverse=True)[1])
+    selected_rows = strata.chosen
+    named = [rows.task[selected_rows], rows.state[selected_rows], strata.action, strata.following, strata.pair]
+    named.append(np.unique(rows.reward[selected_rows], return_inverse=True)[1])
     levels = {
-        name: categories for name, column in columns.items() if (categories := _levels(column, chosen)) is not None
+        name: categories
+        for name, column in columns.items()
+        if (categories := _levels(column, selected_rows)) is not None
     }
     levels = {name: codes for name, codes in levels.items() if not any(_is_determined(codes, other) for other in named)}
     for name, codes in levels.items():
@@ -143,10 +145,10 @@ def _column_finding(rows: Rows, name: str, column: "pd.Series", action: Associat
     )
 
 
-def _levels(column: "pd.Series", chosen: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"] | None:
+def _levels(column: "pd.Series", selected_rows: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"] | None:
     """Return the category of each row, 0 if missing; None without usable categories."""
     try:
-        codes, values_found = pd.factorize(column.iloc[chosen])
+        codes, values_found = pd.factorize(column.iloc[selected_rows])
     except TypeError:
         return None
     if len(values_found) + bool((codes < 0).any()) < 2:
@@ -155,7 +157,7 @@ def _levels(column: "pd.Series", chosen: Int[np.ndarray, " k"]) -> Int[np.ndarra
         return codes + 1
     numbers = as_numbers(pd.Series(np.asarray(values_found, object)))
     if numbers is None:
-        return codes + 1 if len(values_found) <= len(chosen) / 20 else None
+        return codes + 1 if len(values_found) <= len(selected_rows) / 20 else None
     values = np.append(numbers, np.nan)[codes]
     return np.where(np.isnan(values), 0, 1 + assign_bins(np.nan_to_num(values), BINS))
 

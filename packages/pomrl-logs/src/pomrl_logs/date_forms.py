@@ -39,7 +39,7 @@ def find_form(values: "pd.Series") -> str | None:
     if not matches or len(matches) < len(texts) / 2:
         return None
     numbers = [(int(match[1]), int(match[3])) for match in matches]
-    has_day = [max(places) > 12 for places in zip(*numbers, strict=True)]
+    has_day = [max(column) > 12 for column in zip(*numbers, strict=True)]
     if all(has_day):
         return None
     mark, year, clock = matches[0][2], "%Y" if len(matches[0][4]) == 4 else "%y", _clock(matches[0])

@@ -65,9 +65,9 @@ def follow_up(old: Log, new: Log, gamma_eval: float = 0.99, *, seed: int = 0) ->
     fold = joined.split(FOLDS, np.random.default_rng(seed))
     with one_thread():
         evaluators = fold_evaluators(joined, gamma_eval, None, fold, joined.worst_ends)
-        parts = [evaluator.value(baseline) for evaluator in evaluators]
-    gain = sum(float(sign @ fold.corrected) for fold in parts)
-    deviation = np.sqrt(sum(float(fold.errors @ fold.errors) for fold in parts)) / (FOLDS * len(old.tasks))
+        fold_values = [evaluator.value(baseline) for evaluator in evaluators]
+    gain = sum(float(sign @ fold.corrected) for fold in fold_values)
+    deviation = np.sqrt(sum(float(fold.errors @ fold.errors) for fold in fold_values)) / (FOLDS * len(old.tasks))
     return FollowUp(
         report.improvement, gain, float(deviation), old.unit, _share_followed(report, joined.visits[len(old.tasks) :])
     )

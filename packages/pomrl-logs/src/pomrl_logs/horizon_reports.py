@@ -219,8 +219,8 @@ def _recommend(log: Log, estimate: TaskModels, gains: Gains, table: "pd.DataFram
     best = int(np.flatnonzero(limits >= limits.max() - tolerance)[-1])  # the longest horizon of equal plans
     support, gamma = int(table["support"][best]), float(table["gamma"][best])
     (policies,) = estimate.plans(support, np.array([gamma]))
-    taken = np.take_along_axis(log.visits, np.maximum(policies, 0)[..., None], -1)[..., 0]
-    changed = (policies != KEEP) & (taken < log.visits.sum(-1))
+    followed_visits = np.take_along_axis(log.visits, np.maximum(policies, 0)[..., None], -1)[..., 0]
+    changed = (policies != KEEP) & (followed_visits < log.visits.sum(-1))
     decisions = int(log.decides.sum())
     if gains.lower[best] <= tolerance or not changed.any():
         baseline = np.full_like(policies, KEEP)
@@ -280,8 +280,8 @@ def _changes(
 
 
 def _merge(log: Log, changes: "pd.DataFrame") -> "pd.DataFrame":
-    places = changes.groupby(["state", "to"], sort=False)
-    is_shared = (places["task"].transform("size") == len(log.tasks)) & (len(log.tasks) > 1)
+    decisions = changes.groupby(["state", "to"], sort=False)
+    is_shared = (decisions["task"].transform("size") == len(log.tasks)) & (len(log.tasks) > 1)
     shared = [_merge_tasks(log, rows) for _, rows in changes[is_shared].groupby("state", sort=False)]
     merged = pd.concat([pd.DataFrame(shared, columns=changes.columns), changes[~is_shared]])
     return merged.sort_values("gain", ascending=False, kind="stable", ignore_index=True)

@@ -174,24 +174,27 @@ def _records(
         for _ in range(skipped + 1):
             next(file)
         lines = list(file)
-    kept, ends, counts, comments = [], [], [], defaultdict[int, list[int]](list)
-    blanks, number, rest = " \t\r\n".replace(separator, ""), skipped + 1, iter(lines)
-    for line in rest:
+    text_lines, ends, counts, comments = [], [], [], defaultdict[int, list[int]](list)
+    blanks, number, remaining = " \t\r\n".replace(separator, ""), skipped + 1, iter(lines)
+    for line in remaining:
         number += 1
         if line.startswith("#"):
             comments[len(next(csv.reader([line], delimiter=separator)))].append(number)
         elif '"' in line:
             record = [line]  # and the lines that a quoted field continues
-            reader = csv.reader(chain([line], (record.append(more) or more for more in rest)), delimiter=separator)
+            reader = csv.reader(
+                chain([line], (record.append(continuation) or continuation for continuation in remaining)),
+                delimiter=separator,
+            )
             counts.append(len(next(reader)))
             number += reader.line_num - 1
             ends.append(number)
-            kept += record
+            text_lines += record
         elif line.strip(blanks):  # pandas skips blank lines
             counts.append(line.count(separator) + 1)
             ends.append(number)
-            kept.append(line)
-    return "".join(kept), np.array(ends, int), np.array(counts, int), comments
+            text_lines.append(line)
+    return "".join(text_lines), np.array(ends, int), np.array(counts, int), comments
 
 
 def join(sources: Sequence[TableSource]) -> "pd.DataFrame":

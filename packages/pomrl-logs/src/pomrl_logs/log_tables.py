@@ -243,8 +243,8 @@ def _make_log(transitions: Transitions, ends: Sequence[Hashable], accept: Sequen
     columns = _columns_without_role(table.frame, transitions.roles)
     is_cost, has_next = transitions.roles.cost is not None, transitions.roles.next_state is not None
     codes = [finding for finding in check_codes(rows) if finding.name not in accept]
-    if asked := [finding for finding in codes if finding.effect == "stops"]:
-        _stop(table.where, asked[0])
+    if stopping := [finding for finding in codes if finding.effect == "stops"]:
+        _stop(table.where, stopping[0])
     findings = audit.find(rows, declared, columns, accept, is_cost=is_cost, has_next=has_next)
     if findings and findings[-1].effect == "stops":
         _stop(table.where, findings[-1])

@@ -39,29 +39,29 @@ def check_codes(rows: Rows) -> Iterator[Finding]:
 
 def _codes(states: Sequence[Hashable]) -> list[tuple[int, str]]:
     """Return indices of states with a code as name or part, and the code."""
-    parts = [list(map(str, state)) if isinstance(state, tuple) else [str(state)] for state in states]
+    components = [list(map(str, state)) if isinstance(state, tuple) else [str(state)] for state in states]
     numbers = {
-        place: _number_codes({names[place] for names in parts if place < len(names)})
-        for place in range(max(map(len, parts)))
+        position: _number_codes({names[position] for names in components if position < len(names)})
+        for position in range(max(map(len, components)))
     }
     return [
         (index, name)
-        for index, names in enumerate(parts)
-        for place, name in enumerate(names)
-        if name.casefold() in TEXTS or name in numbers[place]
+        for index, names in enumerate(components)
+        for position, name in enumerate(names)
+        if name.casefold() in TEXTS or name in numbers[position]
     ]
 
 
 def _number_codes(names: set[str]) -> set[str]:
     """Return codes of missing values, far from all other numbers."""
     values = {name: float(name) for name in names if _is_number(name)}
-    others = [value for value in values.values() if value not in NUMBERS]
-    if len(others) < 2:
+    ordinary = [value for value in values.values() if value not in NUMBERS]
+    if len(ordinary) < 2:
         return set()
     return {
         name
         for name, value in values.items()
-        if value in NUMBERS and (value < 0.0 <= min(others) or value > 2.0 * max(others) > 0.0)
+        if value in NUMBERS and (value < 0.0 <= min(ordinary) or value > 2.0 * max(ordinary) > 0.0)
     }
 
 
@@ -74,9 +74,9 @@ def _is_number(name: str) -> bool:
 
 def _is_entered_alike(rows: Rows, code: int) -> bool:
     """Return whether pairs of state and action lead to the state equally often (chi-square test)."""
-    others = rows.state != code
-    pair = np.unique(rows.state[others] * (rows.action.max() + 1) + rows.action[others], return_inverse=True)[1]
-    entered = rows.following[others] == code
+    is_other = rows.state != code
+    pair = np.unique(rows.state[is_other] * (rows.action.max() + 1) + rows.action[is_other], return_inverse=True)[1]
+    entered = rows.following[is_other] == code
     share = entered.mean() if len(entered) else 0.0
     if entered.sum() < MIN_ENTRIES or share > 0.5:
         return False

@@ -108,14 +108,14 @@ def _opposed_shares(means: "pd.DataFrame") -> dict[int, float]:
     The median of the other tasks would hide a sign that several tasks have.
     """
     table = means.pivot_table(index="part", columns="pair", values="mean")
-    known, values = table.notna().to_numpy(float), table.fillna(0.0).to_numpy()
+    is_known, values = table.notna().to_numpy(float), table.fillna(0.0).to_numpy()
     order = table.rank(axis=1)
     ranks = order.sub(order.mean(axis=1), axis=0).fillna(0.0).to_numpy()
-    shared = known @ known.T
+    shared = is_known @ is_known.T
     with np.errstate(invalid="ignore", divide="ignore"):
-        correlation = ranks @ ranks.T / np.sqrt((ranks**2 @ known.T) * (known @ (ranks**2).T))
+        correlation = ranks @ ranks.T / np.sqrt((ranks**2 @ is_known.T) * (is_known @ (ranks**2).T))
         z = np.arctanh(np.clip(correlation, -0.999, 0.999)) * np.sqrt(shared - 3.0)
-        own = values @ known.T / shared
+        own = values @ is_known.T / shared
         deviation = table.std(axis=1, ddof=0).fillna(0.0).to_numpy()
         is_negative = np.abs(own + own.T) <= np.abs(own - own.T) + 0.5 * deviation
         is_opposed = (shared >= MIN_PAIRS) & (z < -MIN_Z) & is_negative
@@ -172,7 +172,7 @@ def _orders(rows: Rows, columns: Mapping[str, "pd.Series"]) -> list[Int[np.ndarr
     orders = [np.argsort(rows.position), *([np.arange(len(rows.task))] if rows.has_episodes else []), *by_time]
     different = {_later_half(rows, order).tobytes(): order for order in orders}.values()
     content = rows.state, rows.action, rows.following, rows.reward
-    return [order for order in different if not any(_is_sorted(each[order], rows.task[order]) for each in content)]
+    return [order for order in different if not any(_is_sorted(values[order], rows.task[order]) for values in content)]
 
 
 def _is_calendar(time: Float[np.ndarray, " n"], task: Int[np.ndarray, " n"]) -> bool:
@@ -183,7 +183,9 @@ def _is_calendar(time: Float[np.ndarray, " n"], task: Int[np.ndarray, " n"]) -> 
 
 def _is_sorted(values: np.ndarray, task: Int[np.ndarray, " n"]) -> bool:
     by_task = values[np.argsort(task, kind="stable")]
-    return any(min((np.diff(each) < 0).mean(), (np.diff(each) > 0).mean()) < 0.01 for each in (values, by_task))
+    return any(
+        min((np.diff(ordered) < 0).mean(), (np.diff(ordered) > 0).mean()) < 0.01 for ordered in (values, by_task)
+    )
 
 
 def _later_half(rows: Rows, order: Int[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
@@ -265,17 +267,17 @@ def _pair_means(rows: Rows, part: Int[np.ndarray, " n"]) -> "pd.DataFrame":
 def _compare(means: "pd.DataFrame", part: int) -> _Scale | None:
     """Compare the mean rewards of a part with the median of the others; None for few pairs."""
     is_part = means["part"] == part
-    others = means[~is_part].groupby("pair")["mean"].median()
+    medians = means[~is_part].groupby("pair")["mean"].median()
     own = means[is_part].set_index("pair")["mean"]
-    shared = own.index.intersection(others.index)
-    own, others = own[shared].to_numpy(), others[shared].to_numpy()
-    if len(shared) < MIN_PAIRS or not np.ptp(own) or not np.ptp(others):
+    shared = own.index.intersection(medians.index)
+    own, medians = own[shared].to_numpy(), medians[shared].to_numpy()
+    if len(shared) < MIN_PAIRS or not np.ptp(own) or not np.ptp(medians):
         return None
-    correlation = _rank_correlation(own, others)
-    is_negative = abs(own.mean() + others.mean()) <= abs(own.mean() - others.mean()) + 0.5 * others.std()
-    shift = (own.mean() - others.mean()) / others.std()
+    correlation = _rank_correlation(own, medians)
+    is_negative = abs(own.mean() + medians.mean()) <= abs(own.mean() - medians.mean()) + 0.5 * medians.std()
+    shift = (own.mean() - medians.mean()) / medians.std()
     z = float(np.arctanh(np.clip(correlation, -0.999, 0.999)) * np.sqrt(len(shared) - 3))
-    return _Scale(correlation, z, float(own.std() / others.std()), float(shift), bool(is_negative))
+    return _Scale(correlation, z, float(own.std() / medians.std()), float(shift), bool(is_negative))
 
 
 def _rank_correlation(x: Float[np.ndarray, " n"], y: Float[np.ndarray, " n"]) -> float:

@@ -75,27 +75,27 @@ class LogTable:
             offset -= len(source.frame)
         raise IndexError(number)
 
-    def rows(self, kept: Any) -> "LogTable":
-        return replace(self, frame=self.frame.iloc[kept])
+    def rows(self, selected: Any) -> "LogTable":
+        return replace(self, frame=self.frame.iloc[selected])
 
     def refuse(self, bad: Bool[np.ndarray, " n"], column: str, why: str) -> None:
         """Note a fault of rows, with the first value; `check` raises."""
         if bad.any():
             rows = np.flatnonzero(bad)
-            first, *others = rows[np.argsort(self.frame.index[rows], kind="stable")].tolist()
+            first, *later = rows[np.argsort(self.frame.index[rows], kind="stable")].tolist()
             value = self.frame[column].iloc[first]
             value = value.item() if isinstance(value, np.generic) else value
-            listed = [self.label(row) for row in others[:MAX_LISTED_ROWS]]
-            listed += [f"{len(others) - len(listed)} more"] if len(others) > len(listed) else []
+            listed = [self.label(row) for row in later[:MAX_LISTED_ROWS]]
+            listed += [f"{len(later) - len(listed)} more"] if len(later) > len(listed) else []
             also = f" (also {', '.join(listed)})" if listed else ""
             self.faults.append(f"{self.label(first)}: the value {value!r} of {column!r} {why}{also}")
 
     def check(self) -> None:
         """Raise a ValueError with the faults, if any; each has a line."""
         if self.faults:
-            further = len(self.faults) - MAX_LISTED_FAULTS
+            n_more = len(self.faults) - MAX_LISTED_FAULTS
             lines = [f"{self.where}: {fault}" for fault in self.faults[:MAX_LISTED_FAULTS]]
-            raise TableError([*lines, *([f"and {further} more faults"] if further > 0 else [])])
+            raise TableError([*lines, *([f"and {n_more} more faults"] if n_more > 0 else [])])
 
     def is_missing(self, column: str) -> Bool[np.ndarray, " n"]:
         """Return where a column is empty, or has a name of missing values."""
@@ -115,8 +115,8 @@ class LogTable:
 
     def _missing_names(self) -> set[Hashable]:
         """Return the names of missing values as `clean` returns names."""
-        given = {self.clean(value) for value in self.missing if isinstance(value, str | Number)}
-        return given | {*self.missing} | ({""} if self._is_of_file() else set())
+        cleaned_names = {self.clean(value) for value in self.missing if isinstance(value, str | Number)}
+        return cleaned_names | {*self.missing} | ({""} if self._is_of_file() else set())
 
     def _is_of_file(self) -> bool:
         return any(source.where != "the log" for source in self.sources)

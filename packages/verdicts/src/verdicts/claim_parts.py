@@ -112,27 +112,29 @@ def _rivals(table: Table, own: Cell, column: str, where: Pairs) -> dict[str, Cel
     name = dict(pairs).get(column)
     if name is None:
         raise ClaimError(f"{own} must say its {column}, as in {measure}[{column}=...]")
-    others = [pair for pair in pairs if pair[0] != column]
-    levels = [level for level in table.levels(column, [*where, *others]) if level != name]
+    remaining = [pair for pair in pairs if pair[0] != column]
+    levels = [level for level in table.levels(column, [*where, *remaining]) if level != name]
     if not levels:
         raise ClaimError(f"{own} must have rivals, got no other value of {column}")
-    return {level: Cell(measure, (*others, (column, level))) for level in levels}
+    return {level: Cell(measure, (*remaining, (column, level))) for level in levels}
 
 
 def _extreme(table: Table, claim: Claim, where: Pairs, interest: float) -> Part:
     """Build `cell is lowest at column in` a range, by all pairs of places inside and outside."""
     samples, sides = _by_level(table, claim, where)
     low, high = claim.range
-    places = [float(level) for level in table.numeric_levels(claim.column, where)]
-    inside = [low - ROUNDING <= place <= high + ROUNDING for place in places]
+    positions = [float(level) for level in table.numeric_levels(claim.column, where)]
+    inside = [low - ROUNDING <= position <= high + ROUNDING for position in positions]
     if all(inside) or not any(inside):
-        values = ", ".join(f"{place:g}" for place in places)
+        values = ", ".join(f"{position:g}" for position in positions)
         raise ClaimError(f"the range must have some values of {claim.column} and not all; they are {values}")
     claimed = [side for side, is_inside in zip(sides, inside, strict=True) if is_inside]
-    others = [side for side in sides if side not in claimed]
-    pairs = [tuple(samples.linear(_minus({}, _minus(side, other), claim.sign)) for other in others) for side in claimed]
+    outside = [side for side in sides if side not in claimed]
+    pairs = [
+        tuple(samples.linear(_minus({}, _minus(side, other), claim.sign)) for other in outside) for side in claimed
+    ]
     value = min(max(pair.value for pair in row) for row in pairs)
-    levels = [claim.sign * _level(samples, side) for side in others]
+    levels = [claim.sign * _level(samples, side) for side in outside]
     return Part("", Lowest(value, pairs[0][0].units, tuple(pairs)), below=0.0, interest=interest * abs(max(levels)))
 
 
@@ -142,8 +144,8 @@ def _share(table: Table, claim: Claim, where: Pairs, interest: float) -> Part:
         return _count(table, claim, where)
     table = table.by_problems(claim.column)
     difference = _signed(claim)
-    group, *others = table.samples(claim.cells, where).linear(difference).groups
-    if others:
+    group, *more_groups = table.samples(claim.cells, where).linear(difference).groups
+    if more_groups:
         raise ClaimError(f"{claim.column} must be paired to count differences; say paired (--paired) if they are")
     numbers = group.sample + difference.get(None, 0.0)
     is_tie = np.abs(numbers) <= ROUNDING * max(1.0, float(np.abs(group.sample).max()))
@@ -156,7 +158,7 @@ def _count(table: Table, claim: Claim, where: Pairs) -> Part:
     if not 0.0 <= claim.number < len(levels):
         raise ClaimError(f"the number must be possible in {len(levels)} values of {claim.column}")
     all_where = [(*where, (claim.column, level)) for level in levels]
-    tested = [_comparison(table.samples(claim.cells, one), claim) for one in all_where]
+    tested = [_comparison(table.samples(claim.cells, conditions), claim) for conditions in all_where]
     p = np.array([estimate.p_values(threshold)[:: claim.sign] for estimate, threshold in tested])
     p = np.where(np.isnan(p), 1.0, p)
     n_true = sum(claim.sign * (estimate.value - threshold) > 0.0 for estimate, threshold in tested)
@@ -192,22 +194,22 @@ def _ratio(samples: Samples, a: Side, b: Side) -> Ratio:
     below = samples.linear(b, is_ratio=True)
     level = below.value
 
-    def at(ratio: float) -> Linear:
+    def difference(ratio: float) -> Linear:
         return samples.linear(_minus(a, b, 1.0 + ratio), is_ratio=True)
 
     ratio = _level(samples, a) / level - 1.0 if level > 0.0 else nan
     p_below = below.p_values(0.0)[0] if below.is_possible else 1.0
-    return Ratio(ratio, at(0.0).units, at, p_below)
+    return Ratio(ratio, difference(0.0).units, difference, p_below)
 
 
 def _by_level(table: Table, claim: Claim, where: Pairs) -> tuple[Samples, list[Side]]:
     """Return the left side at each level of the claim's column, with its samples."""
     levels = table.numeric_levels(claim.column, where)
-    sides = [_at(claim.left, claim.column, level) for level in levels]
+    sides = [_fix_level(claim.left, claim.column, level) for level in levels]
     return table.samples([cell for side in sides for cell in side if cell is not None], where), sides
 
 
-def _at(side: Side, column: str, level: str) -> Side:
+def _fix_level(side: Side, column: str, level: str) -> Side:
     return {cell and replace(cell, where=(*cell.where, (column, level))): factor for cell, factor in side.items()}
 
 

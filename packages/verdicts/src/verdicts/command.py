@@ -107,8 +107,8 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _result(options: argparse.Namespace) -> pd.DataFrame:
-    more = {"interest": options.interest, "lock": options.lock}
-    return judge(options.results, options.claims, options.error, **_roles(options), **more)
+    extras = {"interest": options.interest, "lock": options.lock}
+    return judge(options.results, options.claims, options.error, **_roles(options), **extras)
 
 
 def _roles(options: argparse.Namespace) -> dict[str, Any]:

@@ -108,12 +108,12 @@ def no_smaller_minimum(a: np.ndarray, b: np.ndarray, description: str) -> Part:
 
 def under(topic: str, parts: Sequence[Part]) -> list[Part]:
     """Assign a topic to parts, to judge and report them together."""
-    return [replace(part, topic=topic) for part in parts]
+    return [replace(comparison, topic=topic) for comparison in parts]
 
 
 def beside(topic: str, parts: Sequence[Part]) -> list[Part]:
     """Assign a topic to parts in another view than the claim's, without weight in its verdict."""
-    return [replace(part, topic=topic, is_beside=True) for part in parts]
+    return [replace(comparison, topic=topic, is_beside=True) for comparison in parts]
 
 
 def in_more_than(number: float, groups: Sequence[Sequence[Part]], description: str) -> list[Part]:
@@ -124,13 +124,15 @@ def in_more_than(number: float, groups: Sequence[Sequence[Part]], description: s
     Returns:
         The claimed count, then all parts without a claim.
     """
-    holds = [all(part.above < part.estimate.value < part.below for part in group) for group in groups]
-    is_known = all(np.isfinite(part.estimate.value) for group in groups for part in group)
+    holds = [
+        all(comparison.above < comparison.estimate.value < comparison.below for comparison in group) for group in groups
+    ]
+    is_known = all(np.isfinite(comparison.estimate.value) for group in groups for comparison in group)
     count = Count(
         value=float(sum(holds)) if is_known else np.nan,
-        units=min(part.estimate.units for group in groups for part in group),
-        p_true=tuple(max(part.p_hold for part in group) for group in groups),
-        p_false=tuple(min(1.0, len(group) * min(part.p_refute for part in group)) for group in groups),
+        units=min(comparison.estimate.units for group in groups for comparison in group),
+        p_true=tuple(max(comparison.p_hold for comparison in group) for group in groups),
+        p_false=tuple(min(1.0, len(group) * min(comparison.p_refute for comparison in group)) for group in groups),
     )
     claimed = Part(f"{description} of {len(groups)} in which it holds, Holm", count, above=number)
-    return [claimed, *(Part(part.compared, part.estimate) for group in groups for part in group)]
+    return [claimed, *(Part(comparison.compared, comparison.estimate) for group in groups for comparison in group)]

@@ -371,9 +371,9 @@ def rate(successes: np.ndarray) -> Rate:
         ValueError: A number is neither 0 nor 1.
     """
     check_samples(successes)
-    others = successes[~np.isin(successes, (0, 1))]
-    if len(others):
-        raise ValueError(f"the numbers of a rate must be 0 or 1, got {others[0]}")
+    invalid = successes[~np.isin(successes, (0, 1))]
+    if len(invalid):
+        raise ValueError(f"the numbers of a rate must be 0 or 1, got {invalid[0]}")
     return Rate(float(successes.mean()), len(successes))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from verdicts.judging import Row, rows_of
+from verdicts.judging import Row, result_rows
 from verdicts.output import interval, notes, verdict_text
 from verdicts.parts import LOOKS, Verdict
 
@@ -54,7 +54,7 @@ def forest(result: pd.DataFrame, path: str | Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    rows, ranges = rows_of(result), result.attrs["ranges"]
+    rows, ranges = result_rows(result), result.attrs["ranges"]
     limits = [_limits(row, ranges[row.id]) for row in rows]
     union = min(low for low, _ in limits), max(high for _, high in limits)
     is_shared = union[1] - union[0] <= MAX_RATIO * min(high - low for low, high in limits)
@@ -102,8 +102,8 @@ def _draw_interval(axes: "Axes", row: Row, limits: tuple[float, float], color: s
         low, high = np.clip([row.lower, row.upper], *limits)
         axes.plot([low, high], [0, 0], color=INTERVAL_EDGE, lw=8, solid_capstyle="butt")
         axes.plot([low, high], [0, 0], color=color, lw=6.5, solid_capstyle="butt")
-        for end, place, marker in ((row.lower, low, "<"), (row.upper, high, ">")):
+        for end, position, marker in ((row.lower, low, "<"), (row.upper, high, ">")):
             if not isfinite(end):
-                axes.plot(place, 0, marker, color=INTERVAL_EDGE, ms=8, clip_on=False)
+                axes.plot(position, 0, marker, color=INTERVAL_EDGE, ms=8, clip_on=False)
     if isfinite(row.estimate):
         axes.plot(row.estimate, 0, "o", color="black", ms=5)

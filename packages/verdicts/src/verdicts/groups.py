@@ -127,12 +127,12 @@ class Linear(ScalarEstimate):
         if self.units < MIN_EXACT_UNITS:
             return Student(self.value, self.units, np.nan)
         moments = [_moments(group) for group in self.groups]
-        parts, biased, third, fourth = (np.array(column) for column in zip(*moments, strict=True))
-        deviation = float(np.sqrt(parts.sum()))
+        squared_errors, biased, third, fourth = (np.array(column) for column in zip(*moments, strict=True))
+        deviation = float(np.sqrt(squared_errors.sum()))
         if deviation <= NO_SPREAD * max(1.0, abs(self.value)):
             return Student(self.value, self.units, 0.0)
         sizes = np.array([len(group.sample) for group in self.groups])
-        degrees = float(parts.sum() ** 2 / (parts**2 / (sizes - 1)).sum())
+        degrees = float(squared_errors.sum() ** 2 / (squared_errors**2 / (sizes - 1)).sum())
         skewness = Skewness()
         if self.units >= MIN_SKEWNESS_UNITS:
             value = third.sum() / biased.sum() ** 1.5
@@ -344,8 +344,8 @@ class Ratio(OfGroups):
 
     def units_for_power(self, gap: float, level: float, power: float) -> float:
         """Return the units in each group to tell a gap from 0 with a power."""
-        there = self.at(self.value + gap)
-        return there.units_for_power(there.value, level, power)
+        alternative = self.at(self.value + gap)
+        return alternative.units_for_power(alternative.value, level, power)
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         at_most, at_least = self.at(threshold).p_values(0.0)
@@ -374,8 +374,8 @@ class Lowest(OfGroups):
 
     def _p_values(self, threshold: float) -> tuple[float, float]:
         p = np.array([[pair.p_values(threshold) for pair in row] for row in self.pairs])
-        more, less = p[..., 0], p[..., 1]
-        return float(min(1.0, p.shape[1] * more.max(0).min())), float(min(1.0, p.shape[0] * less.max(1).min()))
+        p_more, less = p[..., 0], p[..., 1]
+        return float(min(1.0, p.shape[1] * p_more.max(0).min())), float(min(1.0, p.shape[0] * less.max(1).min()))
 
     def _interval(self, error: float) -> tuple[float, float]:
         rows, columns = len(self.pairs), len(self.pairs[0])

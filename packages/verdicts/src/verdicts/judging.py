@@ -29,7 +29,7 @@ class Row(NamedTuple):
     reason: str
 
 
-def rows_of(result: pd.DataFrame) -> list[Row]:
+def result_rows(result: pd.DataFrame) -> list[Row]:
     """Return the judgements of a result."""
     return [Row(*row) for row in result[[*Row._fields]].itertuples(index=False)]
 
@@ -70,10 +70,13 @@ def judge(  # noqa: PLR0913  (error, interest and the roles of columns)
     frame, listed = read_table(table), read_claims(claims)
     roles = find_roles(frame, value=value, method=method, unit=unit, problem=problem, paired=paired)
     share = error / len(listed) if error_each is None else error_each
-    judged = [_judge_claim(roles, claim, share, interest) for claim in listed]
-    result = pd.DataFrame([row for row, _ in judged])
+    outcomes = [_judge_claim(roles, claim, share, interest) for claim in listed]
+    result = pd.DataFrame([row for row, _ in outcomes])
     total = error if error_each is None else min(1.0, error_each * len(listed))
-    ranges = {claim.id: [part.above, part.below] for claim, (_, part) in zip(listed, judged, strict=True)}
+    ranges = {
+        claim.id: [decisive_part.above, decisive_part.below]
+        for claim, (_, decisive_part) in zip(listed, outcomes, strict=True)
+    }
     by_runs = [claim.id for claim in listed if is_by_runs(roles, claim)]
     result.attrs = {**roles.roles(), "by_runs": by_runs, "error": total, "interest": interest, "ranges": ranges}
     result.attrs["lock"] = lock_notes(_lock_path(claims, lock), listed, frame, int(result["n"].min()))
@@ -92,21 +95,21 @@ def _lock_path(claims: Claims, lock: str | Path | None) -> Path | None:
     if lock is not None:
         return Path(lock)
     is_file = isinstance(claims, Path) or (isinstance(claims, str) and claims.endswith(SUFFIXES))
-    beside = Path(str(claims)).with_suffix(".lock") if is_file else None
-    return beside if beside and beside.exists() else None
+    sibling = Path(str(claims)).with_suffix(".lock") if is_file else None
+    return sibling if sibling and sibling.exists() else None
 
 
 def _judge_claim(table: Table, claim: Claim, error: float, interest: float) -> tuple[Row, Part]:
     """Return the row and the decisive part of a claim."""
-    parts = parts_of(table, claim, interest)
-    verdict, decisive = combine([judge_part(part, error / len(parts)) for part in parts])
+    comparisons = named_parts(table, claim, interest)
+    verdict, decisive = combine([judge_part(comparison, error / len(comparisons)) for comparison in comparisons])
     estimate = decisive.part.estimate
     ends = decisive.lower, decisive.upper
     row = Row(claim.id, claim.text, estimate.value, *ends, estimate.units, str(verdict), _reason(decisive))
     return row, decisive.part
 
 
-def parts_of(table: Table, claim: Claim, interest: float) -> list[Part]:
+def named_parts(table: Table, claim: Claim, interest: float) -> list[Part]:
     """Return the parts of a claim; errors name the claim."""
     try:
         return claim_parts(table, claim, interest)
@@ -114,10 +117,10 @@ def parts_of(table: Table, claim: Claim, interest: float) -> list[Part]:
         raise ClaimError(f"claim {claim.id} ({claim.text}): {error}") from None
 
 
-def _reason(judged: JudgedPart) -> str:
-    part = judged.part
-    place = f"{part.topic}: " if part.topic else ""
-    return place + judged.reason + (f" ({part.compared})" if part.compared else "")
+def _reason(outcome: JudgedPart) -> str:
+    comparison = outcome.part
+    prefix = f"{comparison.topic}: " if comparison.topic else ""
+    return prefix + outcome.reason + (f" ({comparison.compared})" if comparison.compared else "")
 
 
 def check(table: pd.DataFrame | str | Path, claims: Claims, *, allow: Sequence[str] = (), **options: Any) -> None:
@@ -125,7 +128,7 @@ def check(table: pd.DataFrame | str | Path, claims: Claims, *, allow: Sequence[s
 
     `allow` lists further verdicts, and `options` are those of `judge`.
     """
-    failures = rows_of(failing(judge(table, claims, **options), allow))
+    failures = result_rows(failing(judge(table, claims, **options), allow))
     if failures:
         raise AssertionError("\n".join(f"{row.id}: {row.claim}: {row.verdict}: {row.reason}" for row in failures))
 

@@ -115,10 +115,10 @@ class Reader:
 
     def error(self, expected: str) -> ClaimError:
         """Return the error "character N must be ..., got ..."."""
-        rest = self.line[self.position :]
-        place = self.position + len(rest) - len(rest.lstrip()) + 1
-        got = repr(rest.strip()) if rest.strip() else "the end"
-        return ClaimError(f"character {place} of {self.line.strip()!r} must be {expected}, got {got}")
+        remainder = self.line[self.position :]
+        number = self.position + len(remainder) - len(remainder.lstrip()) + 1
+        got = repr(remainder.strip()) if remainder.strip() else "the end"
+        return ClaimError(f"character {number} of {self.line.strip()!r} must be {expected}, got {got}")
 
     def name(self, expected: str) -> str:
         """Read a name, in quotes or not."""
@@ -230,13 +230,13 @@ def _read_amount(reader: Reader) -> tuple[float, bool]:
     return (number / 100, True) if reader.take("%") else (number, False)
 
 
-def _read_extreme(reader: Reader, word: str) -> dict[str, Any]:
+def _read_extreme(reader: Reader, keyword: str) -> dict[str, Any]:
     """Read `over method`, or `at gamma in 0.5 .. 0.9`."""
-    sign = -1 if word == "lowest" else 1
+    sign = -1 if keyword == "lowest" else 1
     if reader.take(r"over\b"):
-        is_best = word == "best"
+        is_best = keyword == "best"
         return {"kind": "best", "sign": 0 if is_best else sign, "column": reader.name("a column, such as method")}
-    if word == "best":
+    if keyword == "best":
         raise reader.error("'over' and a column; write highest or lowest before 'at'")
     reader.need(r"at\b", "'over' or 'at', and a column")
     column = reader.name("a column, such as gamma")
@@ -261,7 +261,7 @@ def read_claims(claims: str | Path | dict[str, str] | Iterable[str | Claim]) -> 
     if not lines:
         raise ClaimError(f"{source or 'claims'} must have at least one claim, got none")
     start = "claim" if source is None else f"{source}, line" if source.suffix == ".txt" else f"{source}, claim"
-    listed = [_parse_at(line, f"{start} {place}: ") for place, line in lines]
+    listed = [_parse_at(line, f"{start} {position}: ") for position, line in lines]
     listed = [replace(claim, id=claim.id or f"C{number}") for number, claim in enumerate(listed, 1)]
     ids = [claim.id for claim in listed]
     if repeated := sorted({name for name in ids if ids.count(name) > 1}):
@@ -269,11 +269,11 @@ def read_claims(claims: str | Path | dict[str, str] | Iterable[str | Claim]) -> 
     return listed
 
 
-def _parse_at(line: str | Claim, place: str) -> Claim:
+def _parse_at(line: str | Claim, label: str) -> Claim:
     try:
         return line if isinstance(line, Claim) else parse(line)
     except ClaimError as error:
-        raise ClaimError(f"{place}{error}") from None
+        raise ClaimError(f"{label}{error}") from None
 
 
 def _lines(claims: object) -> list[tuple[int, str | Claim]]:

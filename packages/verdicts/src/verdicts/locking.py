@@ -119,11 +119,13 @@ def _changes(lock: Lock, claims: Sequence[Claim]) -> list[str]:
 
 def _looks(lock: Lock, look: Look) -> list[str]:
     """Name earlier looks at other tables, and a number of units below the planned one."""
-    planned = f" of {lock.n} planned" if lock.n else ""
-    others = [earlier for earlier in lock.looks if earlier.table != look.table and (not lock.n or earlier.n < lock.n)]
-    notes = [f"looked before: on {earlier.date} with {earlier.n}{planned} units" for earlier in others]
+    planned_text = f" of {lock.n} planned" if lock.n else ""
+    earlier_looks = [
+        earlier for earlier in lock.looks if earlier.table != look.table and (not lock.n or earlier.n < lock.n)
+    ]
+    notes = [f"looked before: on {earlier.date} with {earlier.n}{planned_text} units" for earlier in earlier_looks]
     if lock.n and look.n < lock.n:
-        notes.append(f"only {look.n}{planned} units")
+        notes.append(f"only {look.n}{planned_text} units")
     return notes
 
 

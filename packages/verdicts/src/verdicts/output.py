@@ -8,7 +8,7 @@ from math import isfinite
 import pandas as pd
 
 from verdicts.estimates import MIN_UNITS
-from verdicts.judging import Row, rows_of
+from verdicts.judging import Row, result_rows
 from verdicts.parts import LOOKS, Verdict, number
 
 SCHEMA = "verdicts/1"
@@ -46,7 +46,7 @@ def notes(result: pd.DataFrame) -> list[str]:
     roles = result.attrs
     single = f"In {', '.join(roles['by_runs'])}: runs of single problems, not paired."
     sentences = [f"{_units(roles)}.", *[single][: len(roles["by_runs"])], _error(roles["error"], len(roles["ranges"]))]
-    few = [row.id for row in rows_of(result) if row.n < MIN_UNITS and row.id not in roles["by_runs"]]
+    few = [row.id for row in result_rows(result) if row.n < MIN_UNITS and row.id not in roles["by_runs"]]
     if few and roles["runs"][-1:] > [1]:
         sentences.append(f"With unit=run, {', '.join(few)} would be about these very problems.")
     return [*sentences, *(f"{note[0].upper()}{note[1:]}." for note in roles["lock"])]
@@ -54,14 +54,14 @@ def notes(result: pd.DataFrame) -> list[str]:
 
 def _units(roles: dict) -> str:
     """Describe the units and the roles of columns."""
-    least, most = roles["runs"] or (1, 1)
-    runs = f", means of {least} runs" if least == most else f", means of {least} to {most} runs (unequal numbers)"
+    least, largest = roles["runs"] or (1, 1)
+    runs = f", means of {least} runs" if least == largest else f", means of {least} to {largest} runs (unequal numbers)"
     within = (
         f", within each {roles['problem']} (only about these)" if roles["problem"] not in ("", roles["unit"]) else ""
     )
     pairs = "paired" if roles["paired"] else "not paired"
     columns = " by ".join(name for name in (roles["value"], roles["method"]) if name)
-    return f"Units: {roles['unit']}{runs if most > 1 else ''}{within}, {pairs}" + (
+    return f"Units: {roles['unit']}{runs if largest > 1 else ''}{within}, {pairs}" + (
         f"; numbers: {columns}" * bool(columns)
     )
 
@@ -84,7 +84,7 @@ def interval(row: Row) -> str:
 def to_text(result: pd.DataFrame) -> str:
     """Format judgements for a terminal, in lines of `WIDTH` characters."""
     width = min(MAX_ID_WIDTH, max(map(len, result["id"])))
-    lines = [line for row in rows_of(result) for line in _row_lines(row, width)]
+    lines = [line for row in result_rows(result) for line in _row_lines(row, width)]
     return "\n".join([*lines, "", *textwrap.wrap(" ".join(notes(result)), WIDTH)])
 
 
@@ -98,7 +98,9 @@ def _row_lines(row: Row, width: int) -> list[str]:
 
 def _cells(result: pd.DataFrame) -> list[list[str]]:
     """Return the table for readers, as text."""
-    return [[row.id, row.claim, interval(row), f"{row.n:,}", verdict_text(row), row.reason] for row in rows_of(result)]
+    return [
+        [row.id, row.claim, interval(row), f"{row.n:,}", verdict_text(row), row.reason] for row in result_rows(result)
+    ]
 
 
 def to_markdown(result: pd.DataFrame) -> str:
@@ -142,7 +144,7 @@ def to_json(result: pd.DataFrame) -> str:
     """Format judgements as JSON; ends of intervals are null if infinite or unknown."""
     roles = {name: value for name, value in result.attrs.items() if name != "ranges"}
     claims = []
-    for row in rows_of(result):
+    for row in result_rows(result):
         above, below = result.attrs["ranges"][row.id]
         fields = {**row._asdict(), "above": above, "below": below}
         claims.append({name: _finite(value) for name, value in fields.items()})

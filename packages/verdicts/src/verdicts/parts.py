@@ -160,33 +160,37 @@ def judge_part(part: Part, error: float) -> JudgedPart:
     return JudgedPart(part, error, lower, upper, verdict)
 
 
-def units_to_decide(part: Part, lower: float, upper: float) -> float:
+def units_to_decide(comparison: Part, lower: float, upper: float) -> float:
     """Return the number of units for a probable decision; widths fall as 1 / sqrt(units)."""
-    value, units = part.estimate.value, part.estimate.units
-    if part.estimate.is_discrete or not isfinite(upper - lower):
+    value, units = comparison.estimate.value, comparison.estimate.units
+    if comparison.estimate.is_discrete or not isfinite(upper - lower):
         return inf
-    nearest = min(part.thresholds, key=lambda end: abs(end - value))
+    nearest = min(comparison.thresholds, key=lambda end: abs(end - value))
     gap, width = abs(nearest - value), upper - value if nearest > value else value - lower
     wider = max(upper - value, value - lower)
     to_clear = (width / max(gap, MIN_GAP)) ** 2
-    if part.margin is not None:
-        to_be_narrow = ((upper - lower) / (NARROW_SHARE * part.margin)) ** 2
+    if comparison.margin is not None:
+        to_be_narrow = ((upper - lower) / (NARROW_SHARE * comparison.margin)) ** 2
     else:
-        to_be_narrow = (wider / max(part.interest - gap, MIN_GAP)) ** 2
+        to_be_narrow = (wider / max(comparison.interest - gap, MIN_GAP)) ** 2
     return units * min(to_clear, to_be_narrow)
 
 
-def _no_difference(part: Part, lower: float, upper: float) -> bool:
-    for threshold in (end for end in part.thresholds if lower <= end <= upper):
-        if part.margin is not None and upper - lower < NARROW_SHARE * part.margin:
+def _no_difference(comparison: Part, lower: float, upper: float) -> bool:
+    for threshold in (end for end in comparison.thresholds if lower <= end <= upper):
+        if comparison.margin is not None and upper - lower < NARROW_SHARE * comparison.margin:
             return True
-        if part.margin is None and threshold - part.interest < lower and upper < threshold + part.interest:
+        if (
+            comparison.margin is None
+            and threshold - comparison.interest < lower
+            and upper < threshold + comparison.interest
+        ):
             return True
     return False
 
 
-def _why_undecided(judged: JudgedPart, where: str) -> str:
-    estimate, level = judged.part.estimate, judged.error / 2
+def _why_undecided(outcome: JudgedPart, where: str) -> str:
+    estimate, level = outcome.part.estimate, outcome.error / 2
     if not estimate.is_known:
         return "the estimate must be a finite number; a ratio needs a mean above 0"
     if not estimate.is_possible:
@@ -195,12 +199,16 @@ def _why_undecided(judged: JudgedPart, where: str) -> str:
         needed = estimate.units_needed(level)
         smallest = f"the smallest possible p is {estimate.smallest_p:.2g}, needed is {level:.2g}"
         return f"{estimate.sizes_text}: {smallest}; at least {needed} in each would be needed"
-    tail = f"; about {round_up(judged.needed):,} would probably tell" if judged.needed < MAX_SUGGESTED_UNITS else ""
+    tail = f"; about {round_up(outcome.needed):,} would probably tell" if outcome.needed < MAX_SUGGESTED_UNITS else ""
     return f"{where} is too wide to tell with {estimate.sizes_text}{tail}"
 
 
-def _of_interest(part: Part) -> str:
-    return number(part.interest) if part.margin is None else f"{NARROW_SHARE:g} of the margin {number(part.margin)}"
+def _of_interest(comparison: Part) -> str:
+    return (
+        number(comparison.interest)
+        if comparison.margin is None
+        else f"{NARROW_SHARE:g} of the margin {number(comparison.margin)}"
+    )
 
 
 def claimed_range(above: float, below: float) -> str:
@@ -225,17 +233,17 @@ def round_up(units: float) -> int:
     return int(np.ceil(units / unit)) * unit
 
 
-def combine(judged: Sequence[JudgedPart]) -> tuple[Verdict, JudgedPart]:
+def combine(outcomes: Sequence[JudgedPart]) -> tuple[Verdict, JudgedPart]:
     """Return the verdict on a claim of several parts, and its decisive part.
 
     That is the most clearly refuted or the least clearly supported one.
     """
-    counted = [part for part in judged if not part.part.is_beside]
-    verdict = combine_verdicts([part.verdict for part in counted])
-    candidates = [part for part in counted if part.verdict is verdict]
+    counted = [outcome for outcome in outcomes if not outcome.part.is_beside]
+    verdict = combine_verdicts([outcome.verdict for outcome in counted])
+    candidates = [outcome for outcome in counted if outcome.verdict is verdict]
     if verdict is Verdict.DOES_NOT_HOLD:
-        return verdict, min(candidates, key=lambda judged: judged.part.p_refute)
-    return verdict, max(candidates, key=lambda judged: judged.part.p_hold)
+        return verdict, min(candidates, key=lambda outcome: outcome.part.p_refute)
+    return verdict, max(candidates, key=lambda outcome: outcome.part.p_hold)
 
 
 def combine_verdicts(verdicts: Sequence[Verdict | None]) -> Verdict:

@@ -10,7 +10,7 @@ from scipy.special import bdtrc, bdtrik, ndtri
 
 from verdicts.estimates import ERROR, Largest, Rate, ScalarEstimate
 from verdicts.groups import Linear, Lowest, Ratio
-from verdicts.judging import Claims, check_shares, parts_of
+from verdicts.judging import Claims, check_shares, named_parts
 from verdicts.language import read_claims
 from verdicts.parts import INTEREST_SHARE, Part
 from verdicts.tables import find_roles, read_table
@@ -41,18 +41,18 @@ def plan(
     data, listed = find_roles(read_table(table), **roles), read_claims(claims)
     rows = []
     for claim in listed:
-        parts = parts_of(data, claim, INTEREST_SHARE)
-        level = error / len(listed) / len(parts) / 2
-        needed = [planned_units(part, level, power) for part in parts]
-        estimate = parts[int(np.argmax(needed))].estimate
+        comparisons = named_parts(data, claim, INTEREST_SHARE)
+        level = error / len(listed) / len(comparisons) / 2
+        needed = [planned_units(comparison, level, power) for comparison in comparisons]
+        estimate = comparisons[int(np.argmax(needed))].estimate
         rows.append((claim.id, claim.text, estimate.value, estimate.units, max(needed)))
     return pd.DataFrame(rows, columns=["id", "claim", "estimate", "n", "needed"])
 
 
-def planned_units(part: Part, level: float, power: float) -> float:
+def planned_units(comparison: Part, level: float, power: float) -> float:
     """Return the units to show an estimate inside its range, or outside."""
-    needed = [_units(part.estimate, end, level, power) for end in part.thresholds]
-    return max(needed) if part.above < part.estimate.value < part.below else min(needed)
+    needed = [_units(comparison.estimate, end, level, power) for end in comparison.thresholds]
+    return max(needed) if comparison.above < comparison.estimate.value < comparison.below else min(needed)
 
 
 def _units(estimate: ScalarEstimate, end: float, level: float, power: float) -> float:
@@ -63,8 +63,8 @@ def _units(estimate: ScalarEstimate, end: float, level: float, power: float) -> 
     if isinstance(estimate, Rate):
         return _rate_units(estimate, end, level, power)
     if isinstance(estimate, Largest):
-        deciding = [one for one in estimate.estimates if estimate.value < end or one.value > end]
-        needed = [_units(one, end, level, power) for one in deciding]
+        deciding = [candidate for candidate in estimate.estimates if estimate.value < end or candidate.value > end]
+        needed = [_units(candidate, end, level, power) for candidate in deciding]
         return max(needed) if estimate.value < end else min(needed, default=inf)
     if isinstance(estimate, Lowest):
         rows = np.array([[_units(pair, end, level, power) for pair in row] for row in estimate.pairs])

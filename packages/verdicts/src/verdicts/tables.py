@@ -163,9 +163,9 @@ class Table:
             self.need(column)
             rows = frame[_is_equal(frame[column], value)]
             if rows.empty:
-                known = near_names(value, frame[column].drop_duplicates().astype(str))
+                names_present = near_names(value, frame[column].drop_duplicates().astype(str))
                 hint = "; put spaces around a minus" if column == self.method and "-" in value else ""
-                raise ClaimError(f"no row has {column}={value}; there are {known}{hint}")
+                raise ClaimError(f"no row has {column}={value}; there are {names_present}{hint}")
             frame = rows
         return frame
 
@@ -213,7 +213,7 @@ class Table:
         numbers.index = pd.Index(frame[self.unit])
         if not self.problem or self.problem in dict([*where, *pairs]):
             return {"": numbers}
-        return {str(name): part for name, part in numbers.groupby(frame[self.problem].to_numpy())}
+        return {str(name): group for name, group in numbers.groupby(frame[self.problem].to_numpy())}
 
     def _check_numbers(self, cell: Cell, measure: str, frame: pd.DataFrame) -> None:
         if not measure:
@@ -239,8 +239,8 @@ class Table:
         is_repeated = frame.duplicated(keys, keep=False)
         if not is_repeated.any():
             return
-        others = [str(name) for name in frame if name not in (*keys, measure)]
-        varied = [name for name in others if frame.groupby(keys)[name].nunique().max() > 1]
+        free = [str(name) for name in frame if name not in (*keys, measure)]
+        varied = [name for name in free if frame.groupby(keys)[name].nunique().max() > 1]
         if self.has_problem_units and not self.run and not varied:
             return
         row = frame[is_repeated].iloc[0]
@@ -252,8 +252,8 @@ class Table:
     def _align(self, first: Cell, cell: Cell, index: dict[str, pd.Series], values: dict[str, pd.Series]) -> dict:
         """Order the numbers of a cell by the units of the first cell."""
         for name, series in values.items():
-            if alone := set(series.index) ^ set(index[name].index):
-                units = near_names("", sorted(map(str, alone)))
+            if unpaired := set(series.index) ^ set(index[name].index):
+                units = near_names("", sorted(map(str, unpaired)))
                 raise ClaimError(f"{first} and {cell} are paired by {self.unit}; only one of them has {units}")
         return {name: series.reindex(index[name].index) for name, series in values.items()}
 
@@ -321,12 +321,14 @@ def _find(columns: Iterable[Any], names: Sequence[str]) -> str:
 
 def _unit(frame: pd.DataFrame, unit: str, problem: str, run: str) -> str:
     """Return the column of units; `run` and `problem` also name roles."""
-    several = problem and frame[problem].nunique() > 1
-    name = unit if unit in frame else {"run": run, "problem": problem, "": problem if several else run}.get(unit, "")
+    has_several = problem and frame[problem].nunique() > 1
+    name = (
+        unit if unit in frame else {"run": run, "problem": problem, "": problem if has_several else run}.get(unit, "")
+    )
     if not name:
-        wanted = f"got {unit!r}" if unit else "none found"
+        got = f"got {unit!r}" if unit else "none found"
         columns = near_names(unit, frame.columns)
-        raise TableError(f"unit must be the column of independent units, {wanted}; the table has {columns}")
+        raise TableError(f"unit must be the column of independent units, {got}; the table has {columns}")
     return name
 
 
@@ -338,8 +340,8 @@ def _value(frame: pd.DataFrame, roles: set[str]) -> str:
 
 def _check_equal(a: Cell, b: Cell, first: dict, other: dict, problem: str) -> None:
     """Raise a ClaimError if two cells have other problems."""
-    if alone := sorted(set(first) ^ set(other)):
-        raise ClaimError(f"{a} and {b} must have the same values of {problem}; only one has {near_names('', alone)}")
+    if unshared := sorted(set(first) ^ set(other)):
+        raise ClaimError(f"{a} and {b} must have the same values of {problem}; only one has {near_names('', unshared)}")
 
 
 def _is_numeric(column: pd.Series) -> bool:
@@ -360,7 +362,7 @@ def _is_equal(column: pd.Series, value: str) -> pd.Series:
 def near_names(name: str, names: Iterable[str]) -> str:
     """List names, those alike first."""
     listed = [*map(str, names)]
-    alike = get_close_matches(name, listed, n=3, cutoff=0.5) if name else []
-    ordered = [*dict.fromkeys([*alike, *listed])]
-    more = f" and {len(ordered) - MAX_LISTED_NAMES} more" if len(ordered) > MAX_LISTED_NAMES else ""
-    return ", ".join(ordered[:MAX_LISTED_NAMES]) + more
+    similar = get_close_matches(name, listed, n=3, cutoff=0.5) if name else []
+    ordered = [*dict.fromkeys([*similar, *listed])]
+    ending = f" and {len(ordered) - MAX_LISTED_NAMES} more" if len(ordered) > MAX_LISTED_NAMES else ""
+    return ", ".join(ordered[:MAX_LISTED_NAMES]) + ending

@@ -187,8 +187,8 @@ def average_regret(data: pd.DataFrame) -> Figure:
     """
     figure = panels.blank(TEXT_WIDTH, 5.2)
     upper, lower, below = panels.grid_of_panels(figure, 3, 3, heights=[0.8, 0.8, 1.4])
-    for first, *others in (lower, below):
-        for ax in others:
+    for first, *neighbours in (lower, below):
+        for ax in neighbours:
             ax.sharey(first)
             ax.tick_params(labelleft=False)
     _draw_against_T(upper, lower, data)

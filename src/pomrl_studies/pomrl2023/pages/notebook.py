@@ -32,10 +32,10 @@ def tables(effects: pd.DataFrame, checks: pd.DataFrame) -> dict[str, str]:
 
 
 def _effects(effects: pd.DataFrame) -> str:
-    numbers, places = (LOSS, GAIN, GAMMA_STAR), ("repaired", "computed")
+    numbers, readings = (LOSS, GAIN, GAMMA_STAR), ("repaired", "computed")
     cells = effects.set_index(["difference", "number", "place"])
-    heads = [f"{number}, as {place}" for number, place in product(numbers, places)]
-    rows = [[f"`{name}`", *(_cell(cells, (name, *key)) for key in product(numbers, places))] for name in EFFECTS]
+    heads = [f"{number}, as {reading}" for number, reading in product(numbers, readings)]
+    rows = [[f"`{name}`", *(_cell(cells, (name, *key)) for key in product(numbers, readings))] for name in EFFECTS]
     return markdown_table(["difference", *heads], rows)
 
 

@@ -37,13 +37,16 @@ def parts(page: Page) -> dict[str, str]:
         return {}
     page.save("readings", readings_figure.draw(judgements, names), readings_figure.__doc__ or "")
     single = [variant.name for variant in family.variants if variant.is_single]
-    counts, shown = over(judgements, names), readings_figure.in_all(judgements, names)
+    counts, figure_claims = over(judgements, names), readings_figure.in_all(judgements, names)
     page.write("readings_counts", _counts({name: judgements.of(name) for name in rank(judgements, names)}))
-    claims = [{"claim": id} | {COUNTS[verdict]: of[verdict] for verdict in COUNTS} for id, of in counts.items()]
-    of_claims = pd.DataFrame([row for row in claims if row["claim"] in shown])
+    claims = [
+        {"claim": id} | {COUNTS[verdict]: verdict_counts[verdict] for verdict in COUNTS}
+        for id, verdict_counts in counts.items()
+    ]
+    claim_rows = pd.DataFrame([row for row in claims if row["claim"] in figure_claims])
     changed = changes(judgements, page.study.unchanged, single)
-    of_choices = pd.DataFrame([_row(change) for change in sorted(changed, key=lambda change: change.after.variant)])
-    return tables(page.write("readings_claims", of_claims), page.write("readings_choices", of_choices))
+    choice_rows = pd.DataFrame([_row(change) for change in sorted(changed, key=lambda change: change.after.variant)])
+    return tables(page.write("readings_claims", claim_rows), page.write("readings_choices", choice_rows))
 
 
 def tables(claims: pd.DataFrame, choices: pd.DataFrame) -> dict[str, str]:
@@ -53,14 +56,14 @@ def tables(claims: pd.DataFrame, choices: pd.DataFrame) -> dict[str, str]:
 
 def _counts(readings: Mapping[str, Mapping[str, Judgement]]) -> pd.DataFrame:
     rows = [
-        {"reading": name} | {COUNTS[verdict]: _number(verdict, judged) for verdict in COUNTS}
-        for name, judged in readings.items()
+        {"reading": name} | {COUNTS[verdict]: _number(verdict, judgements) for verdict in COUNTS}
+        for name, judgements in readings.items()
     ]
     return pd.DataFrame(rows)
 
 
-def _number(verdict: Verdict, judged: Mapping[str, Judgement]) -> int:
-    return sum(judgement.verdict is verdict for judgement in judged.values())
+def _number(verdict: Verdict, judgements: Mapping[str, Judgement]) -> int:
+    return sum(judgement.verdict is verdict for judgement in judgements.values())
 
 
 def _row(change: VerdictChange) -> dict[str, str | int]:
@@ -77,8 +80,8 @@ def _row(change: VerdictChange) -> dict[str, str | int]:
 
 
 def _groups(claims: pd.DataFrame) -> str:
-    of_group = claims.set_index("claim").apply(_group, axis=1)
-    rows = [[group, ", ".join(of_group.index[of_group == group])] for group in GROUPS]
+    claim_groups = claims.set_index("claim").apply(_group, axis=1)
+    rows = [[group, ", ".join(claim_groups.index[claim_groups == group])] for group in GROUPS]
     return markdown_table(["claims that", ""], rows)
 
 
@@ -86,8 +89,8 @@ def _group(counts: "pd.Series[int]") -> str:
     against = counts["do not"] + counts["no difference"]
     if counts["hold"] and against:
         return GROUPS[-1]
-    of_verdict = GROUPS[:2] if counts["hold"] else GROUPS[2:4]
-    return of_verdict[1 if counts["undecided"] else 0]
+    candidates = GROUPS[:2] if counts["hold"] else GROUPS[2:4]
+    return candidates[1 if counts["undecided"] else 0]
 
 
 def _opposites(choices: pd.DataFrame) -> str:
