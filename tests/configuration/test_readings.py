@@ -166,8 +166,7 @@ class TestInheritance:
 
     def test_defaults_give_an_option_its_own_keys(self, tmp_path: Path) -> None:
         """The line of conf/README.md."""
-        line = "defaults: [_self_, {optional /reading/estimator/mine@_here_: '${reading}'}]"
-        assert line in (PUBLISHED.folder / "README.md").read_text()
+        (line,) = re.findall(r"defaults: \[_self_, .*\]", (PUBLISHED.folder / "README.md").read_text())
         (tmp_path / "estimator").mkdir()
         (tmp_path / "reading" / "estimator" / "mine").mkdir(parents=True)
         (tmp_path / "reading" / "estimator" / "mine" / "printed.yaml").write_text("mixing: 0.25\n")
