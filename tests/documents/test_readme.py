@@ -18,7 +18,7 @@ CODE = re.compile(r"```.*?```|^    .*?$|`[^`]*`|\]\([^)]*\)|!\[.*?\]", re.DOTALL
 """Blocks and words of code, and the targets of links."""
 
 MOST_WORDS = 700
-"""Besides the table of the main claims."""
+"""What a visitor reads in three minutes, besides tables."""
 
 CONSTANTS = {"1", "2", "3", "4", "5", "0.01", "0.047", "0.99", "95", "300", "1,000", "3.11", "3.13"}
 """Numbers that are settings, or count the findings."""
