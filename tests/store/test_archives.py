@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.computed import call
-from tests.support.judged import HOLDS, NOT, judged
+from tests.support.judged import HOLDS, NOT, write_judgements
 from tests.support.sample_archives import archive, forge
 from tests.support.sample_experiment import experiment, stored, table
 
@@ -176,12 +176,12 @@ def add_claims(archive: Path, content: bytes) -> None:
 
 
 def test_verdicts_of_the_sender_are_compared(archive: Path, empty_outputs: Path) -> None:
-    judged(archive.parent / "sender", {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
+    write_judgements(archive.parent / "sender", {"printed": {"Q1.1": HOLDS, "Q1.2": NOT}})
     add_claims(archive, (archive.parent / "sender" / "claims.csv").read_bytes())
     hint = f"to compare verdicts: pomrl reproduce pomrl2023, then pomrl import {archive}\n"
     assert call(import_, str(archive))[2].endswith(hint)
     assert call(import_, str(archive))[2].endswith(hint)  # nothing is judged here yet
-    judged(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS, "Q1.2": HOLDS}})
+    write_judgements(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS, "Q1.2": HOLDS}})
     status, out, _ = call(import_, str(archive))
     assert (status, out.splitlines()[0]) == (0, "Q1.2 under printed: holds, received: does not hold")
     assert "pomrl2023: Of 2 verdicts and 6 numbers, 1 verdicts" in out
@@ -190,7 +190,7 @@ def test_verdicts_of_the_sender_are_compared(archive: Path, empty_outputs: Path)
 @pytest.mark.parametrize("claims", [b"\xff", b"a,b\n1,2,3\n", b"variant,claim\nx,y,z\n", b'a\n"' + b"x" * 200_000])
 def test_unreadable_verdicts_are_one_line(claims: bytes, archive: Path, empty_outputs: Path) -> None:
     add_claims(archive, claims)
-    judged(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS}})
+    write_judgements(empty_outputs / "studies" / "pomrl2023", {"printed": {"Q1.1": HOLDS}})
     assert call(import_, str(archive))[0] == 0
     status, _, err = call(import_, str(archive))
     assert (status, err.count("\n")) == (1, 2)
