@@ -139,13 +139,13 @@ class Overwriting(Agent[None]):
     field_name: str
 
     def act(self, task: TaskData, memory: None) -> Decision:
-        getattr(task, self.part)[...] = 0.0
+        getattr(task, self.field_name)[...] = 0.0
         return Decision(task.plan(task.P_hat, task.gammas), task.gammas)
 
 
 @pytest.mark.parametrize("field_name", ["P_hat", "R", "gammas"])
 def test_agents_cannot_write_to_their_inputs(field_name: str) -> None:
-    chunk = Chunk(small_problem(), {"overwriting": method(Overwriting(part=field_name))}, range(2), range(2))
+    chunk = Chunk(small_problem(), {"overwriting": method(Overwriting(field_name=field_name))}, range(2), range(2))
     failure = simulate(chunk, Versions.current([]))[-1]["overwriting"]
     assert isinstance(failure, Failure)
     assert "read-only" in failure.reason
