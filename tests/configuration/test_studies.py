@@ -2,6 +2,7 @@
 
 import pytest
 
+from pomrl.configuration import sources
 from pomrl.configuration.composition import Composer
 from pomrl.configuration.sources import PUBLISHED
 from pomrl.configuration.studies import Study, find, shipped_studies
@@ -34,3 +35,9 @@ def test_paper_sweeps_have_short_and_full_names(name: str) -> None:
     short, full = f"experiment={name}", f"experiment=pomrl2023/{name}"
     assert composer.axes(f"pomrl2023/{name}") == composer.axes(name)
     assert composer.compose([full]).values == composer.compose([short]).values
+
+
+def test_studies_of_other_papers_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "SHIPPED", ("pomrl", "not-installed"))
+    folders = sources.shipped_packages.__wrapped__()
+    assert [folder.name for folder in folders] == ["beyond", "board", "pomrl2023", "prior_cost"]

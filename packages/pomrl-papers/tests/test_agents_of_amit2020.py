@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
-    ("target", "of_transitions", "initial", "l2"),
+    ("target", "has_transition_rewards", "initial", "l2"),
     [
         ("sarsa", False, None, 0.0),
         ("sarsa", True, 0.0, 0.02),
@@ -26,18 +26,18 @@ pytestmark = pytest.mark.slow
         ("q_learning", False, 3.0, 0.5),
     ],
 )
-def test_temporal_differences_are_those_of_a_loop_over_transitions(
-    target: Any, of_transitions: bool, initial: float | None, l2: float
+def test_temporal_differences_equal_a_loop(
+    target: Any, has_transition_rewards: bool, initial: float | None, l2: float
 ) -> None:
     agent = TemporalDifference(target=target, steps=60, rate=5.0, delay=10.0, initial=initial, l2=l2)
     drawn = agent._draw(some_task())
-    given = some_task(of_transitions=of_transitions)
+    given = some_task(has_transition_rewards=has_transition_rewards)
     policy = agent.act(given, None).policy
     for run, g in product(range(3), range(3)):
         gamma, R = given.gammas[run, g], given.R[run]
         Q = np.full((4, 2), R.mean() / (1 - gamma) if initial is None else initial)
         for i, (s, a, after, b) in enumerate(drawn[..., run]):
-            r = R[s, a, after] if of_transitions else R[s, a]
+            r = R[s, a, after] if has_transition_rewards else R[s, a]
             following = Q[after, b] if target == "sarsa" else max(Q[after])
             Q[s, a] += 5 / (10 + i) * (r + gamma * following - Q[s, a])
             Q -= 5 / (10 + i) * l2 * 2 * Q  # the gradient of l2 times the sum of squares
@@ -45,7 +45,7 @@ def test_temporal_differences_are_those_of_a_loop_over_transitions(
 
 
 @pytest.mark.parametrize("ends", [0.0, 0.3])
-def test_the_action_after_the_end_of_a_trajectory_is_any(ends: float) -> None:
+def test_trajectories_end_in_any_action(ends: float) -> None:
     """Action 1 follows half of the transitions that end a trajectory, although the data have action 0 alone."""
     counts = np.zeros((1, 4, 2, 4), int)
     counts[:, :, 0] = 3
@@ -72,7 +72,7 @@ def slow_lstd(given: TaskData, run: int, gamma: float, l2: float, improvements: 
 
 
 @pytest.mark.parametrize(("l2", "improvements"), [(0.1, 1), (1.0, 3)])
-def test_least_squares_are_those_of_the_definition(l2: float, improvements: int) -> None:
+def test_least_squares_follow_their_definition(l2: float, improvements: int) -> None:
     given = some_task()
     policy = LeastSquares(l2=l2, improvements=improvements).act(given, None).policy
     for run, g in product(range(3), range(3)):

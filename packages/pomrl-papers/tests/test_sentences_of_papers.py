@@ -10,7 +10,7 @@ from pomrl.judging.claim import claims_of
 
 
 @pytest.mark.parametrize("name", ["jiang2015", "rathnam2023"])
-def test_sentences_of_other_papers_list_every_claim_and_no_other(name: str) -> None:
+def test_sentences_list_exactly_the_claims(name: str) -> None:
     study = find(name)
     with (study.folder / "pages" / "sentences.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
