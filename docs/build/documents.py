@@ -35,9 +35,6 @@ from pomrl_studies.board.tiers import board, board_text
 
 ROOT = Path(__file__).parents[2]
 
-STUDIES = ROOT / "src" / "pomrl_studies"
-"""The studies whose results the documents look up."""
-
 CITATION = ROOT / "CITATION.cff"
 
 
@@ -53,7 +50,7 @@ def main() -> None:
         small = (pictures.renew(study, name) for name in versions(study, named) if name in named)
         for path in small if named else renew(study):
             print(path)
-    if not named and any(study.folder.parent == STUDIES for study in studies):
+    if not named and any(study.folder.is_relative_to(ROOT) for study in studies):
         for path in renew_documents():
             print(path)
 
@@ -122,12 +119,12 @@ def citation() -> str:
 
 def sources() -> list[Path]:
     """Return the sources of all documents with lookups."""
-    patterns = ("*.md.in", "docs/*.md.in", "src/pomrl_studies/*/pages/*.md.in")
+    patterns = ("*.md.in", "docs/*.md.in", "src/*/*/pages/*.md.in", "packages/*/src/*/*/pages/*.md.in")
     return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
 
 
 def document(source: Path) -> str:
     """Return a document with its lookups in the published judgements."""
-    study = find(source.parents[1].name if source.is_relative_to(STUDIES) else "pomrl2023")
+    study = find(str(source.parents[1]) if source.parent.name == "pages" else "pomrl2023")
     results = pages.study_results(study, judgements.read_published(study))
     return lookups.fill(source.read_text("utf-8"), results, source.name, {"board": board, "board_text": board_text})
