@@ -50,7 +50,7 @@ def commands() -> str:
 def help_of(name: str) -> str:
     """Return the help of a command, without the path of this checkout."""
     out = io.StringIO()
-    arguments = patch.object(sys, "argv", [])  # the command sets them
+    arguments = patch.object(sys, "argv", ["pomrl"])  # the command changes them
     width = patch.dict("os.environ", COLUMNS="90")
     with arguments, width, contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
         main.main([name, "--help"])
