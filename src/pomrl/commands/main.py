@@ -134,9 +134,9 @@ def _parse_and_execute(name: str, arguments: Sequence[str]) -> None:
     from pomrl.commands.errors import one_line_errors  # not needed by `run`
 
     with one_line_errors(ValueError):
+        sys.argv = [f"pomrl {name}", *arguments]  # for records and messages
         function = load(name)
         raise_at_interrupt()
-        sys.argv = [f"pomrl {name}", *arguments]  # for records of the command
         parse_and_call(function, sys.argv[0], arguments)
 
 
