@@ -184,7 +184,7 @@ def _actions(command: str) -> list[Any]:
 def test_a_missing_package_is_named_with_remedy(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(main, "all_commands", lambda: main.COMMANDS)
+    monkeypatch.setattr(main, "all_commands", lambda: dict(main.COMMANDS))
     with pytest.raises(SystemExit) as end:
         main.command("horizon", ["log.csv"])()
     assert end.value.code == 2
@@ -203,6 +203,6 @@ def test_help_of_the_program_imports_no_command(capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize("name", main.COMMANDS)
 def test_modules_of_commands_are_in_their_room(name: str) -> None:
-    module, _, function = main.COMMANDS[name].partition(":")
+    module, _, function = main.COMMANDS[name].target.partition(":")
     assert callable(getattr(import_module(module), function))
     assert module.startswith("pomrl.commands.")

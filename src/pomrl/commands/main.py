@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, NamedTuple
 
 from pomrl.commands.process import (
     INTERRUPTED,
@@ -17,36 +17,39 @@ from pomrl.commands.terminal import exit_unread, exit_with, flush_output
 from pomrl.configuration.composed import unknown_key
 from pomrl.configuration.importing import import_by_name
 
-COMMANDS: Mapping[str, str] = {
-    "run": "pomrl.commands.run:run",
-    "runs": "pomrl.commands.runs:runs",
-    "table": "pomrl.commands.plots_and_tables:table",
-    "plot": "pomrl.commands.plots_and_tables:plot",
-    "diff": "pomrl.commands.diff:diff",
-    "reproduce": "pomrl.commands.reproduce:reproduce",
-    "new": "pomrl.commands.new:new",
-    "export": "pomrl.commands.export:export",
-    "import": "pomrl.commands.import_:import_",
+
+class Command(NamedTuple):
+    """A command of this package."""
+
+    target: str
+    """Its function, as `MODULE:FUNCTION`."""
+    summary: str
+
+
+COMMANDS: Mapping[str, Command] = {
+    "run": Command("pomrl.commands.run:run", "run one experiment, or a sweep with -m, and store the results"),
+    "runs": Command("pomrl.commands.runs:runs", "list, label, verify, recompute and remove stored experiments"),
+    "table": Command(
+        "pomrl.commands.plots_and_tables:table", "tabulate stored experiments as text, CSV, Markdown or LaTeX"
+    ),
+    "plot": Command("pomrl.commands.plots_and_tables:plot", "plot stored experiments"),
+    "diff": Command("pomrl.commands.diff:diff", "show differences between experiments, in settings and results"),
+    "reproduce": Command("pomrl.commands.reproduce:reproduce", "compute, judge, draw and report a study"),
+    "new": Command("pomrl.commands.new:new", "create a small study, ready to run"),
+    "export": Command("pomrl.commands.export:export", "write stored experiments, or a study, to a zip archive"),
+    "import": Command(
+        "pomrl.commands.import_:import_", "check an archive, and merge its experiments into the stored ones"
+    ),
 }
-"""The functions of this package's commands, as `MODULE:FUNCTION`. Other packages add commands by entry points of this
-form in the group `pomrl.commands`."""
+"""The commands of this package; others add theirs by entry points in the group `pomrl.commands`."""
 
 SUMMARIES: Mapping[str, str] = {
-    "run": "run one experiment, or a sweep with -m, and store the results",
-    "runs": "list, label, verify, recompute and remove stored experiments",
-    "table": "tabulate stored experiments as text, CSV, Markdown or LaTeX",
-    "plot": "plot stored experiments",
-    "diff": "show differences between experiments, in settings and results",
-    "reproduce": "compute, judge, draw and report a study",
-    "new": "create a small study, ready to run",
-    "export": "write stored experiments, or a study, to a zip archive",
-    "import": "check an archive, and merge its experiments into the stored ones",
     "board": "rank learners on the problems of the board, including yours",
     "docs": "open the documents in a browser",
     "horizon": "recommend changes to the decisions recorded in a log",
     "view": "show stored experiments in a browser, even during a sweep",
 }
-"""The summaries of this repository's commands for help, which imports none of them."""
+"""The summaries of this repository's further commands, so that help imports none of them."""
 
 COMPLETION = "pomrl.commands.completion:print_completion"
 """The function of `pomrl run -sc`, as `MODULE:FUNCTION`."""
@@ -108,7 +111,8 @@ def command(name: str, arguments: Sequence[str]) -> Callable[[], None]:
 def all_commands() -> Mapping[str, str]:
     """Return `MODULE:FUNCTION` of all commands by name."""
     points = sorted(entry_points(group="pomrl.commands"))
-    return {**COMMANDS, **{point.name: point.value for point in points if point.name not in COMMANDS}}
+    own = {name: command.target for name, command in COMMANDS.items()}
+    return own | {point.name: point.value for point in points if point.name not in own}
 
 
 def load(name: str) -> Callable[..., Any]:
@@ -123,6 +127,8 @@ def _import(target: str) -> Callable[..., Any]:
 
 def summary(name: str) -> str:
     """Return a command's summary; for a foreign command, its distribution's summary."""
+    if name in COMMANDS:
+        return COMMANDS[name].summary
     if name in SUMMARIES:
         return SUMMARIES[name]
     (point,) = entry_points(group="pomrl.commands", name=name)
