@@ -1,5 +1,6 @@
 """Names for authors of figures and pages: `from pomrl.figures import figure, PanelGrid`."""
 
+from matplotlib.figure import Figure as Figure
 from pandas import DataFrame as DataFrame
 
 from pomrl.drawing import palette as palette
@@ -17,7 +18,6 @@ from pomrl.drawing.loss_panels import points_of_panels as points_of_panels
 from pomrl.drawing.loss_panels import series_of as series_of
 from pomrl.drawing.panels import AVERAGE_LOSS as AVERAGE_LOSS
 from pomrl.drawing.panels import RUNNING_AVERAGE as RUNNING_AVERAGE
-from pomrl.drawing.panels import Figure as Figure
 from pomrl.drawing.picture_files import Sidecar as Sidecar
 from pomrl.drawing.picture_files import save as save
 from pomrl.drawing.series import COLUMNS as COLUMNS
