@@ -134,6 +134,7 @@ def test_a_renamed_sweep_has_the_same_experiments(study: Path) -> None:
     assert "removed experiments" not in out
 
 
+@pytest.mark.slow
 def test_changed_code_is_computed_once(study: Path) -> None:
     edit(study / CODE, "self.weight if", "self.weight / 2 if")
     status, out, err = call(diff, "main..", "--runs", "20")
@@ -157,6 +158,7 @@ def test_a_changed_claim_turns_its_verdict_alone(study: Path) -> None:
     assert turned[0][3:5] == ["holds", "does not hold"]
 
 
+@pytest.mark.slow
 def test_verdicts_are_those_of_the_requested_runs(study: Path) -> None:
     edit(study / CLAIMS, "less(shrunk, without,", "less(without, shrunk,")
     few = review("--runs", "20")
@@ -164,6 +166,7 @@ def test_verdicts_are_those_of_the_requested_runs(study: Path) -> None:
     assert review("--runs", "20") == few
 
 
+@pytest.mark.slow
 def test_failures_are_no_difference_of_numbers(study: Path) -> None:
     edit(study / CODE, "return weight", "raise ValueError('no ' + 'estimate')\n        return weight")
     status, out = review("--runs", "5")
@@ -188,6 +191,7 @@ def test_broken_studies_are_named_without_removals(
     assert "removed" not in out
 
 
+@pytest.mark.slow
 def test_printing_and_damage_change_no_review(study: Path, repository: Path) -> None:
     edit(study / CODE, "        weight = ", "        print('{}', flush=True)\n        weight = ")
     edit(study / OPTION, "weight: 0.5", "weight: 0.8")
@@ -198,6 +202,7 @@ def test_printing_and_damage_change_no_review(study: Path, repository: Path) -> 
     assert review("--runs", "4") == first
 
 
+@pytest.mark.slow
 def test_the_page_shows_a_review_whole(study: Path) -> None:
     page = (ROOT / "docs" / "review.md").read_text().partition("## A review\n")[2]
     (example,) = re.findall(r"```text\n(.*?)```", page.partition("\n## ")[0], flags=re.DOTALL)
@@ -284,6 +289,7 @@ hydra: {mode: MULTIRUN, sweeper: {params: {estimator: "pomrl,halved"}}}
 """
 
 
+@pytest.mark.slow
 def test_own_folders_are_reviewed_with_their_options(own_folder: Path) -> None:
     edit(own_folder / "estimator" / "halved.yaml", "weight: 0.5", "weight: 0.9")
     status, out, _ = call(diff, "own..")
@@ -294,6 +300,7 @@ def test_own_folders_are_reviewed_with_their_options(own_folder: Path) -> None:
     assert (status, "estimator.wieght=0.9: unknown key" in out) == (2, True)
 
 
+@pytest.mark.slow
 def test_own_code_is_computed_with_both_versions(own_folder: Path) -> None:
     edit(own_folder.parent / "halved.py", "self.weight", "0.1 * self.weight")
     status, out, _ = call(diff, "own..", "--runs", "3")

@@ -50,7 +50,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ("base.py", "more = 1\n", True),
         ("science/data.py", "# more\n", False),
         ("science/solvers/_compiled.c", "/* more */ // more\n", False),
-        ("api.py", "more = 1\n", False),
+        ("api/read.py", "more = 1\n", False),
     ],
 )
 def test_edits_of_the_science_change_every_digest(engine: Path, file: str, change: str, counts: bool) -> None:

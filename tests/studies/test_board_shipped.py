@@ -117,6 +117,7 @@ def best_values(P: Float[np.ndarray, "S A S"], admissible: list[list[int]], gamm
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(icu_sepsis.data_file() is None, reason="needs icu-sepsis")
 def test_the_page_states_the_cost_of_truncation() -> None:
     file = icu_sepsis.data_file()
@@ -152,6 +153,7 @@ def test_shipped_losses_are_computed_again(name: str, cell: str) -> None:
     assert computed.gamma == stored.gamma
 
 
+@pytest.mark.slow
 def test_shipped_losses_are_of_the_present_code() -> None:
     """`python -m pomrl_studies.board --signatures` renews what fails here because code moved that computes the same."""
     learners, cells = shipped_learners(), {cell.name: cell for cell in board_cells()}

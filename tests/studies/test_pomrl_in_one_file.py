@@ -155,6 +155,7 @@ def test_computed_equations_are_marked(label: str) -> None:
     assert re.search(rf"{re.escape(label)}\b", FILE.read_text())
 
 
+@pytest.mark.slow
 def test_ten_figures_are_drawn(tmp_path: Path) -> None:
     subprocess.run([sys.executable, FILE, "runs=2"], cwd=tmp_path, check=True, timeout=120)
     assert [path.name for path in tmp_path.iterdir()] == ["outputs"]
