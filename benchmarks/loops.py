@@ -65,15 +65,15 @@ def _improve(P, R, policy, gamma, V):
     S, A = R.shape
     tolerance, changed = TIE / (1.0 - gamma), False
     for s in range(S):
-        best, most = policy[s], V[s] + tolerance
+        best, largest = policy[s], V[s] + tolerance
         for a in range(A):
             if a != policy[s]:
                 expected = 0.0
                 for j in range(S):
                     expected += P[s, a, j] * V[j]
                 Q = R[s, a] + gamma * expected
-                if most < Q:
-                    best, most = a, Q
+                if largest < Q:
+                    best, largest = a, Q
         if best != policy[s]:
             policy[s], changed = best, True
     return changed

@@ -21,5 +21,5 @@ class AllAlike(Estimator[np.ndarray]):
         return memory + batch.counts
 
     def assess(self, t: int, batch: Batch, before: np.ndarray, after: np.ndarray, truth: Truth) -> Estimate:
-        one = np.ones((len(after), 1, 1))
-        return Estimate(h=after / after.sum(-1, keepdims=True), alpha=one, deviation=np.nan * one)
+        ones = np.ones((len(after), 1, 1))
+        return Estimate(h=after / after.sum(-1, keepdims=True), alpha=ones, deviation=np.nan * ones)

@@ -143,10 +143,10 @@ def select_gammas(t, alpha, variance, s, L=1):
 # ---- Section 5: experiments ------------------------------------------------------------------------------------------
 def simulate_run(s, learner, run):
     """Return a table of losses. In one run, all learners see the same tasks and batches."""
-    of_mean, of_tasks, of_batches = map(np.random.default_rng, np.random.SeedSequence([s.seed, run]).spawn(3))
-    P_o, R = draw_mean_model(of_mean, s.S, s.A)
-    P = draw_tasks(of_tasks, P_o, s.variance, s.T)
-    P_bar = of_batches.multinomial(s.m, P) / s.m
+    mean_rng, task_rng, batch_rng = map(np.random.default_rng, np.random.SeedSequence([s.seed, run]).spawn(3))
+    P_o, R = draw_mean_model(mean_rng, s.S, s.A)
+    P = draw_tasks(task_rng, P_o, s.variance, s.T)
+    P_bar = batch_rng.multinomial(s.m, P) / s.m
     P_hat, gammas = map(np.array, zip(*learn(P_bar, learner, P_o, s), strict=True))
     columns = {"run": run, "learner": learner.name, "m": s.m, "task": np.arange(1, s.T + 1)[:, None], "gamma": gammas}
     columns |= {"schedule": ["grid"] * len(GRID) + list(SCHEDULES), "loss": planning_loss(P, R, P_hat, gammas)}

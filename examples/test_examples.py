@@ -35,7 +35,7 @@ def test_a_component_keeps_to_its_contracts(component: Component) -> None:
 
 
 class TestJamesStein:
-    def test_it_is_nearly_the_posterior_mean_of_many_pairs(self) -> None:
+    def test_many_pairs_give_nearly_posterior_means(self) -> None:
         """Its weight approaches c / (c + m), the weight of P_o in the posterior mean of Dirichlet tasks."""
         c, m, S, rng = 6.0, 5, 5, np.random.default_rng(0)
         P_o = rng.dirichlet(np.full(S, 5.0), (1, S, 2000))
@@ -51,12 +51,12 @@ class TestJamesStein:
         """Rows of N transitions with the frequencies 2/3, 1/3, 0: distance 2/9 from uniform, noise 4/9 / (N - 1)."""
         batch = Batch.of_counts(np.tile([2 * times, times, 0], (1, 3, 1, 1)), 3 * times, equal=True)
         memory = replace(Memory.initial(1, 3, 1), tasks=tasks)
-        found = JamesStein().estimate(memory, batch, Truth(memory.P_o_hat, memory.P_o_hat))
-        np.testing.assert_allclose(found, weight / 3 + (1 - weight) * batch.P_bar, atol=1e-15)
+        P_hat = JamesStein().estimate(memory, batch, Truth(memory.P_o_hat, memory.P_o_hat))
+        np.testing.assert_allclose(P_hat, weight / 3 + (1 - weight) * batch.P_bar, atol=1e-15)
 
 
 class TestPooledVariances:
-    def test_it_finds_the_best_rate_of_many_tasks(self) -> None:
+    def test_many_tasks_give_the_best_rate(self) -> None:
         c, m, n, S = 6.0, 5, 4, 5
         rng = np.random.default_rng(0)
         P_o = rng.dirichlet(np.full(S, 5.0), (n, S, 2))

@@ -38,5 +38,5 @@ def numbered_lines(text: str) -> str:
 
 def change_text(html: str, change: Callable[[str], str]) -> str:
     """Change the text of HTML, except in links and scripts."""
-    parts = LINK_OR_TAG.split(html)
-    return "".join(part if LINK_OR_TAG.match(part) else change(part) for part in parts)
+    pieces = LINK_OR_TAG.split(html)
+    return "".join(piece if LINK_OR_TAG.match(piece) else change(piece) for piece in pieces)

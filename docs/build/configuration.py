@@ -170,19 +170,19 @@ def _values(schema: Mapping[str, Any]) -> str:
     if {"minimum", "maximum"} <= schema.keys():
         bounds = f"in [{schema['minimum']:g}, {schema['maximum']:g}]"
     name = {"boolean": "`true`, `false`", "null": "`null`"}.get(schema["type"], schema["type"])
-    return " ".join(part for part in (name, bounds) if part)
+    return " ".join(piece for piece in (name, bounds) if piece)
 
 
 def _defaults(row: Row) -> str:
     """Return the most common default, followed by the defaults of other options."""
-    defaults = {name: _shown(value) for name, value in row.defaults.items()}
+    defaults = {name: _value_text(value) for name, value in row.defaults.items()}
     commonest = max(defaults.values(), key=[*defaults.values()].count)
     rare = [value for value in dict.fromkeys(defaults.values()) if value != commonest]
     names = {value: ", ".join(name for name in defaults if defaults[name] == value) for value in rare}
     return "; ".join([commonest, *(f"{value}: {names[value]}" for value in rare)])
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, list):
         return f"{value[0]:g}, {value[1]:g}, ..., {value[-2]:g}, {value[-1]:g}"
     if isinstance(value, DataPath):  # relative to the current folder, as in the file of the option

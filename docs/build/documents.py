@@ -84,19 +84,19 @@ def renew(study: Study) -> list[Path]:
     return publish(study, study_judgements)
 
 
-def publish(study: Study, judged: Judgements) -> list[Path]:
+def publish(study: Study, study_judgements: Judgements) -> list[Path]:
     """Publish a study, and return the written paths.
 
     The table of judgements and the pages go into the folder of the study. Provisional or old results are not published.
     """
-    if not pages.is_final(judged):
-        few = sum(claim.provisional for claim in judged.main)
-        older = "verdicts are old" if judged.main else "no claims are judged"
+    if not pages.is_final(study_judgements):
+        few = sum(claim.provisional for claim in study_judgements.main)
+        older = "verdicts are old" if study_judgements.main else "no claims are judged"
         reason = f"{number_of(few, 'claim')} with too few runs" if few else older
         remedy = f"pomrl reproduce {study.argument} computes them"
         warn(f"{study.argument}: its own pages stay as they are, because {reason}; {remedy}")
         return []
-    described = [judgement for variant in study.variants for judgement in judged.of(variant.name).values()]
+    described = [judgement for variant in study.variants for judgement in study_judgements.of(variant.name).values()]
     tables = [study.folder / judgements.FILE, *sorted((study.folder / "pages").glob("*.csv"))]
     contents = {tables[0]: judgements.content(described)}
     for path in tables[1:]:

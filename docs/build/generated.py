@@ -12,12 +12,12 @@ from unittest.mock import patch
 import griffe
 from docs.build.home import home
 from docs.build.paper import anchor
-from docs.build.pictures import texts_of
+from docs.build.pictures import picture_texts
 from mkdocs.exceptions import PluginError
 
 from pomrl.commands import main
 from pomrl.configuration.studies import Study, shipped_studies
-from pomrl.drawing.figure import INTERVALS, Figure, caption_of, figures_of, file_name, number_of, title_of
+from pomrl.drawing.figure import INTERVALS, Figure, figure_caption, figure_number, figure_title, figures_of, file_name
 from pomrl.judging.answer import headline
 from pomrl.judging.judgements import read_published
 from pomrl.models.inputs import CONVENTIONS
@@ -43,11 +43,11 @@ def commands() -> str:
     sections = ["# All commands", "`pomrl COMMAND --help` prints these texts in a terminal."]
     for name in main.all_commands():
         what = main.summary(name)
-        sections += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", f"```text\n{help_of(name)}\n```"]
+        sections += [f"## pomrl {name}", f"{what[0].upper()}{what[1:]}.", f"```text\n{command_help(name)}\n```"]
     return "\n\n".join(sections)
 
 
-def help_of(name: str) -> str:
+def command_help(name: str) -> str:
     """Return the help of a command, without the path of this checkout."""
     out = io.StringIO()
     arguments = patch.object(sys, "argv", ["pomrl"])  # the command changes them
@@ -97,14 +97,14 @@ def gallery() -> str:
 def figures_in(study: Study) -> Iterator[str]:
     """Yield the paragraphs of a study in the gallery."""
     yield f"## {study.name}: {study.config.title}"
-    report = report_of(study)
+    report = report_path(study)
     if report:
         yield f"[The report of this study]({report}) has all claims, values, settings and digests."
     for figure in figures_of(study):
-        number, title = number_of(figure.docstring), title_of(figure.docstring)
+        number, title = figure_number(figure.docstring), figure_title(figure.docstring)
         yield f"### {f'Figure {number}: ' * bool(number)}{title} {{: #{study.name}-{figure.name} }}"
         yield from (f"![{title}]({path})\n\n{bands(path)}".rstrip() for path in pictures(figure))
-        yield from map(str, paragraphs(caption_of(figure.docstring)))
+        yield from map(str, paragraphs(figure_caption(figure.docstring)))
         values = [f"[values and settings]({report}#figure-{figure.name})"] if report else []
         yield " · ".join([*claim_links(study, figure), f"[code]({code_path(study, figure)})", *values])
         yield f"    pomrl reproduce {study.name} figures --only {figure.name}"
@@ -116,7 +116,7 @@ def code_path(study: Study, figure: Figure) -> str:
     return f"{study.folder.relative_to(ROOT)}/{inside}.py"
 
 
-def report_of(study: Study) -> str:
+def report_path(study: Study) -> str:
     """Return the path of a study's report in the checkout; empty if not computed."""
     path = f"outputs/studies/{study.name}/report/index.html"
     return path if (ROOT / path).is_file() else ""
@@ -124,11 +124,11 @@ def report_of(study: Study) -> str:
 
 def claim_links(study: Study, figure: Figure) -> Iterator[str]:
     """Yield links from a figure to its claims, with the signs of their verdicts."""
-    judged = read_published(study)
-    variants = headline(study, judged)
-    for claim in judged.first_under(variants):
+    judgements = read_published(study)
+    variants = headline(study, judgements)
+    for claim in judgements.first_under(variants):
         if figure.name in claim.figures:
-            signs = "".join(verdict_sign(judged, name, claim.id) for name in variants)
+            signs = "".join(verdict_sign(judgements, name, claim.id) for name in variants)
             yield f"[{claim.id}]({study.folder.relative_to(ROOT)}/claims.csv#{anchor(claim.id)}) {signs}"
 
 
@@ -144,7 +144,7 @@ def bands(picture: str) -> str:
     path = Path(picture)
     if not path.stem.endswith(INTERVALS):
         return ""
-    return f"*Bands: {CONFIDENCE_PERCENT} % intervals over {int(texts_of(ROOT / path)['runs']):,} runs.*"
+    return f"*Bands: {CONFIDENCE_PERCENT} % intervals over {int(picture_texts(ROOT / path)['runs']):,} runs.*"
 
 
 def glossary() -> str:

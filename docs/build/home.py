@@ -12,7 +12,7 @@ import numpy as np
 from docs.build.paper import anchor
 
 from pomrl.configuration.studies import find
-from pomrl.drawing.figure import caption_of, figures_of
+from pomrl.drawing.figure import figure_caption, figures_of
 from pomrl.drawing.style import look
 from pomrl.judging.judgements import Judgement, read_published
 from pomrl.results.intervals import half_width
@@ -73,11 +73,11 @@ SLIDERS = (
 def home() -> str:
     """Return the first page as Markdown."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    question, _, rest = readme.partition("![")
-    answer = rest[rest.index("**In short**") :].partition("\n\n")[0]
-    section = rest[rest.index("## Does the paper hold?\n\n") :]  # an error if README changes
+    question, _, body = readme.partition("![")
+    answer = body[body.index("**In short**") :].partition("\n\n")[0]
+    section = body[body.index("## Does the paper hold?\n\n") :]  # an error if README changes
     terms = section.partition("\n\n")[2].partition("\n\n|")[0]
-    commands = "".join(re.findall(r"(?:^    .*\n)+", rest, re.MULTILINE)[:2])
+    commands = "".join(re.findall(r"(?:^    .*\n)+", body, re.MULTILINE)[:2])
     return "\n\n".join(
         [
             question.rstrip(),
@@ -152,12 +152,12 @@ def library_lines() -> list[dict[str, object]]:
 def quotation() -> str:
     """Return the paper's sentence on Figure 5, and the verdicts on its claims."""
     (figure,) = (figure for figure in figures_of(STUDY) if figure.name == "dependence_on_tasksimilarity")
-    (sentence,) = (text for text in caption_of(figure.docstring).split("\n\n") if text.startswith("The paper:"))
-    judged = read_published(STUDY)
+    (sentence,) = (text for text in figure_caption(figure.docstring).split("\n\n") if text.startswith("The paper:"))
+    judgements = read_published(STUDY)
     lines = [f"> {symbols(' '.join(sentence.split()))}", ""]
     for id in CLAIMS:
-        title = next(claim.title for claim in judged.first_under(STUDY.config.headline) if claim.id == id)
-        signs = ", ".join(f"{name} {verdict_sign(judged, name, id)}" for name in STUDY.config.headline)
+        title = next(claim.title for claim in judgements.first_under(STUDY.config.headline) if claim.id == id)
+        signs = ", ".join(f"{name} {verdict_sign(judgements, name, id)}" for name in STUDY.config.headline)
         lines.append(f"- [{symbols(title)}](src/pomrl_studies/pomrl2023/claims.csv#{anchor(id)}): {signs}")
     return "\n".join(lines)
 

@@ -100,14 +100,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Return the files of the site: theme, repository and generated pages."""
     theme_files = [file for file in files if file.src_dir != config.docs_dir]
     source_paths = {path.relative_to(ROOT).as_posix() for path in chain(*map(ROOT.glob, SOURCES))} | paper.sources()
-    ours = [file_of(path, config) for path in sorted(source_paths)]
+    ours = [site_file(path, config) for path in sorted(source_paths)]
     generated_files = [File.generated(config, path, content=page()) for path, page in PAGES.items()]
     for file in generated_files:
         file.dest_uri = address(file.src_uri)
     return Files([*theme_files, *ours, *generated_files])
 
 
-def file_of(path: str, config: MkDocsConfig) -> File:
+def site_file(path: str, config: MkDocsConfig) -> File:
     """Return a file of the site; code and tables become pages."""
     kind = next((kind for pattern, kind in KINDS.items() if Path(path).match(pattern)), File)
     return kind(path, str(ROOT), config.site_dir, use_directory_urls=False, dest_uri=address(path))

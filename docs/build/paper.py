@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from pomrl.configuration.studies import find
-from pomrl.drawing.figure import Figure, figures_of, number_of, title_of
+from pomrl.drawing.figure import Figure, figure_number, figure_title, figures_of
 from pomrl.judging.claim import claims_of
 from pomrl.judging.judgements import Judgements, read_published
 from pomrl.judging.views import SELECTED, columns
@@ -52,7 +52,7 @@ OF_FIGURES = """`pomrl reproduce pomrl2023 figures --only 4` draws Figure 4. The
 def page() -> str:
     """Return the page as Markdown."""
     judgements, rows, figures = read_published(PAPER), read_places(), printed_figures()
-    by_kind = {kind: [row for row in rows if kind_of(row) == kind] for kind in ("Eq.", "Alg.", "")}
+    by_kind = {kind: [row for row in rows if place_kind(row) == kind] for kind in ("Eq.", "Alg.", "")}
     equations, algorithms, other_statements = by_kind.values()
     head = HEAD.format(
         equations=len(equations),
@@ -81,7 +81,7 @@ def document() -> str:
     return without_lines(page())
 
 
-def kind_of(row: dict[str, str]) -> str:
+def place_kind(row: dict[str, str]) -> str:
     """Return `Eq.`, `Alg.`, or an empty string for other places."""
     kind = row["place"].partition(" ")[0]
     return kind if kind in ("Eq.", "Alg.") else ""
@@ -96,10 +96,10 @@ def read_places() -> list[dict[str, str]]:
 def printed_figures() -> list[Figure]:
     """Return the figures of the paper, in its order."""
     ours = [figure for figure in figures_of(PAPER) if figure.module.rpartition(".")[2].startswith("figure_")]
-    return [figure for figure in ours if number_of(figure.docstring)]
+    return [figure for figure in ours if figure_number(figure.docstring)]
 
 
-def place_table(places: Sequence[dict[str, str]], judgements: Judgements) -> str:
+def place_table(place_rows: Sequence[dict[str, str]], judgements: Judgements) -> str:
     """Return a table of places in the paper."""
     rows = [
         [
@@ -109,7 +109,7 @@ def place_table(places: Sequence[dict[str, str]], judgements: Judgements) -> str
             ", ".join(code_link(name) for name in split(row["library"])),
             "; ".join(filter(None, [verdict_cell(row, judgements), ", ".join(map(section_link, split(row["pages"])))])),
         ]
-        for row in places
+        for row in place_rows
     ]
     return markdown(["paper", "description", "one file", "library", "verdict"], rows)
 
@@ -118,9 +118,9 @@ def figure_table(figures: Sequence[Figure], judgements: Judgements) -> str:
     """Return the table of figures, with their claims."""
     rows = [
         [
-            f'<a id="figure-{number_of(figure.docstring).lower()}"></a>Figure {number_of(figure.docstring)}',
-            title_of(figure.docstring),
-            ", ".join(one_file_link(marker) for marker in markers_of(figure)),
+            f'<a id="figure-{figure_number(figure.docstring).lower()}"></a>Figure {figure_number(figure.docstring)}',
+            figure_title(figure.docstring),
+            ", ".join(one_file_link(marker) for marker in figure_markers(figure)),
             code_link(f"{figure.module}.{figure.name}"),
             ", ".join(experiment_link(sweep) for sweep in figure.sweeps),
             ", ".join(claim_link(claim.id, judgements) for claim in claims_of(PAPER) if figure.name in claim.figures),
@@ -130,15 +130,17 @@ def figure_table(figures: Sequence[Figure], judgements: Judgements) -> str:
     return markdown(["paper", "description", "one file", "library", "experiment", "verdict"], rows)
 
 
-def claim_table(places: Sequence[dict[str, str]], figures: Sequence[Figure], judgements: Judgements) -> str:
+def claim_table(place_rows: Sequence[dict[str, str]], figures: Sequence[Figure], judgements: Judgements) -> str:
     """Return the table of claims, with their lines and checks."""
     statements = dict(
         zip((claim.id for claim in judgements.main), columns(judgements, judgements.variants)["claim"], strict=True)
     )
     rows = []
     for claim in claims_of(PAPER):
-        markers = [marker for row in places if claim.id in split(row["claims"]) for marker in split(row["one_file"])]
-        markers += [marker for figure in figures if figure.name in claim.figures for marker in markers_of(figure)]
+        markers = [
+            marker for row in place_rows if claim.id in split(row["claims"]) for marker in split(row["one_file"])
+        ]
+        markers += [marker for figure in figures if figure.name in claim.figures for marker in figure_markers(figure)]
         path, names = split_name(f"{claim.check.__module__}.{claim.check.__name__}")
         rows.append(
             [
@@ -194,10 +196,10 @@ def verdict_cell(row: dict[str, str], judgements: Judgements) -> str:
 
 def claim_link(id: str, judgements: Judgements) -> str:
     """Return a link to a claim, with the signs of its verdicts."""
-    return f"[{id}](#{anchor(id)}) {signs_of(id, judgements)}"
+    return f"[{id}](#{anchor(id)}) {claim_signs(id, judgements)}"
 
 
-def signs_of(id: str, judgements: Judgements) -> str:
+def claim_signs(id: str, judgements: Judgements) -> str:
     """Return the signs of the verdicts on a claim under the variants."""
     verdicts = (judgements.of(variant)[id].verdict for variant in judgements.variants if id in judgements.of(variant))
     return "".join(LOOKS[verdict].sign for verdict in verdicts if verdict)
@@ -207,22 +209,22 @@ def signs_and_topics(id: str, judgements: Judgements) -> str:
     """Return the signs of a claim and of its topics (first variant)."""
     topics = judgements.of(judgements.variants[0])[id].topics
     topic_signs = ", ".join(f"{topic} {LOOKS[verdict].sign}" for topic, verdict in topics.items())
-    return signs_of(id, judgements) + (f" ({topic_signs})" if len(topics) > 1 else "")
+    return claim_signs(id, judgements) + (f" ({topic_signs})" if len(topics) > 1 else "")
 
 
-def markers_of(figure: Figure) -> list[str]:
+def figure_markers(figure: Figure) -> list[str]:
     """List the marker of a figure with data in `ONE_FILE`, if any."""
-    marker = f'"{number_of(figure.docstring)}": ['
+    marker = f'"{figure_number(figure.docstring)}": ['
     return [f"figures: {marker}"] if marker in ONE_FILE.read_text("utf-8") else []
 
 
-def one_file_link(place: str) -> str:
+def one_file_link(target: str) -> str:
     """Return a link to a line of `ONE_FILE`, given as `learn: # Eq. 4`."""
-    name, _, content = place.partition(": ")
+    name, _, content = target.partition(": ")
     return line_link(ONE_FILE, [name], content, name)
 
 
-def code_link(place: str) -> str:
+def code_link(target: str) -> str:
     """Return a link to a line of the package, given as `DOTTED.NAME: CONTENT`.
 
     Without content, the link leads to the definition.
@@ -230,14 +232,14 @@ def code_link(place: str) -> str:
     Raises:
         LookupError: No module defines the name, or its definition has no such line.
     """
-    name, _, content = place.partition(": ")
+    name, _, content = target.partition(": ")
     path, names = split_name(name)
     return line_link(path, names, content, ".".join(names))
 
 
 def line_link(path: Path, names: Sequence[str], content: str = "", text: str = "") -> str:
     """Return a link to the first matching line in a definition."""
-    line = line_of(path, names, content)
+    line = find_line(path, names, content)
     return f"[{text} {line}]({relative(path)}#L{line})"
 
 
@@ -255,7 +257,7 @@ def split_name(name: str) -> tuple[Path, list[str]]:
     raise LookupError(f"{name} must be defined in a module")
 
 
-def line_of(path: Path, names: Sequence[str], content: str) -> int:
+def find_line(path: Path, names: Sequence[str], content: str) -> int:
     """Return the number of the first matching line in a definition.
 
     Raises:
@@ -299,13 +301,13 @@ def defined_names(node: ast.stmt) -> list[str]:
     return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
 
 
-def section_link(place: str) -> str:
+def section_link(target: str) -> str:
     """Return a link to a section of a page, such as `theory.md#4`.
 
     Raises:
         LookupError: The page has no section of this number.
     """
-    name, _, number = place.partition("#")
+    name, _, number = target.partition("#")
     path = PAPER.folder / "pages" / name
     heading = re.search(rf"^## ({re.escape(number)}\. .*)$", path.read_text("utf-8"), flags=re.MULTILINE)
     if not heading:

@@ -47,7 +47,7 @@ def small(drawing: Drawing, texts: Mapping[str, str]) -> bytes:
     return content.getvalue()
 
 
-def texts_of(path: Path) -> Mapping[str, str]:
+def picture_texts(path: Path) -> Mapping[str, str]:
     """Return the texts of a small picture by name."""
     with Image.open(path) as picture:
         return picture.info

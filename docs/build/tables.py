@@ -101,5 +101,5 @@ def _differences_table(rows: Sequence[Difference], head: str, last: Callable[[Di
 def _overrides(difference: Difference) -> str:
     """Return the overrides of a difference, without the values of long lists."""
     overrides = difference.choice.overrides if difference.choice else ()
-    short = (word if len(word) < 60 else f"{word.partition('=')[0]}=[...]" for word in overrides)
-    return ", ".join(f"`{word}`" for word in short)
+    short = (override if len(override) < 60 else f"{override.partition('=')[0]}=[...]" for override in overrides)
+    return ", ".join(f"`{override}`" for override in short)

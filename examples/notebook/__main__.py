@@ -17,8 +17,10 @@ def main(arguments: Sequence[str] | None = None) -> str | None:
     similarity = losses_of_runs(stored.SIMILARITY_SEEDS, stored.CONCENTRATIONS[-1], ESTIMATORS, workers)
     schedules = losses_of_runs(stored.SCHEDULE_SEEDS, stored.CONCENTRATIONS[0], ("ada-POMRL",), workers)
     ours = agreement.computed(similarity, schedules)
-    printed, drawn = (agreement.compared(table, ours) for table in (stored.read("printed.csv"), stored.digitised()))
-    curves = drawn.groupby(["cell", "series"])[["size", "in_reading_errors"]].max()
+    printed, figure_points = (
+        agreement.compared(table, ours) for table in (stored.read("printed.csv"), stored.digitised())
+    )
+    curves = figure_points.groupby(["cell", "series"])[["size", "in_reading_errors"]].max()
     print(
         "What the notebook prints", printed[["cell", "series", "task", "value", "ours", "size"]].to_string(), sep="\n\n"
     )

@@ -82,8 +82,8 @@ def draw_run(seed: int, concentration: float, *, with_meta_update: bool) -> Run:
         counts.append(_batches(stream, P[-1], LEARNER_STEPS))
         if with_meta_update:
             meta_counts.append(_batches(stream, P[-1], META_STEPS))
-    of_meta_update = np.stack(meta_counts) if with_meta_update else None
-    return Run(P_o, R, _variance(parameters), np.stack(P), np.stack(counts), of_meta_update)
+    stacked_meta_counts = np.stack(meta_counts) if with_meta_update else None
+    return Run(P_o, R, _variance(parameters), np.stack(P), np.stack(counts), stacked_meta_counts)
 
 
 def _mean_model(stream: np.random.RandomState) -> tuple[Model, Float[np.ndarray, "S A"]]:

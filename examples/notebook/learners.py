@@ -70,15 +70,17 @@ def meta_frequencies(counts: Int[np.ndarray, "*n trials S A S"]) -> Float[np.nda
 
 
 def _prior_and_rate(run: Run, estimator: str) -> tuple[Priors, Rates]:
-    known = _rates(np.broadcast_to(run.variance, run.P.shape))
+    true_rates = _rates(np.broadcast_to(run.variance, run.P.shape))
     if run.meta_counts is None:
-        return {"without": (np.zeros_like(run.P), np.zeros_like(known)), "oracle": (run.P_o[None], known)}[estimator]
+        return {"without": (np.zeros_like(run.P), np.zeros_like(true_rates)), "oracle": (run.P_o[None], true_rates)}[
+            estimator
+        ]
     B = meta_frequencies(run.meta_counts)
     h = average_priors(B)
     if estimator == "ada-POMRL":
         return h[:TASKS], _learned_rates(learned_variances(B, h))
     after_task_1 = np.arange(TASKS) > 0
-    return h[:TASKS], known if estimator == "POMRL" else np.ones_like(known) * after_task_1[:, None, None]
+    return h[:TASKS], true_rates if estimator == "POMRL" else np.ones_like(true_rates) * after_task_1[:, None, None]
 
 
 def average_priors(B: Priors) -> Float[np.ndarray, "T+1 S A S"]:

@@ -63,32 +63,32 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
     return table.loc[estimator.isin(NAMES.values()), ["run", *KEY, "loss"]]
 
 
-def means(of: pd.DataFrame) -> pd.DataFrame:
+def means(table: pd.DataFrame) -> pd.DataFrame:
     """Return number of runs, mean and standard error of losses at each concentration, estimator, task and gamma."""
-    found = of.groupby(KEY)["loss"].agg(["count", "mean", "sem"]).reset_index()
-    found = found.rename(columns={"count": "runs", "sem": "se"})
-    return found.sort_values(KEY, ascending=[False, True, True, True], ignore_index=True)
+    summary = table.groupby(KEY)["loss"].agg(["count", "mean", "sem"]).reset_index()
+    summary = summary.rename(columns={"count": "runs", "sem": "se"})
+    return summary.sort_values(KEY, ascending=[False, True, True, True], ignore_index=True)
 
 
 def differences(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of `KEY`, difference and z, its ratio to its standard error, of two tables of `means`."""
-    both = ours.merge(theirs, on=KEY, suffixes=("", "_b"))
-    difference = both["mean"] - both["mean_b"]
-    return both[KEY].assign(difference=difference, z=difference / np.hypot(both["se"], both["se_b"]))
+    merged = ours.merge(theirs, on=KEY, suffixes=("", "_b"))
+    difference = merged["mean"] - merged["mean_b"]
+    return merged[KEY].assign(difference=difference, z=difference / np.hypot(merged["se"], merged["se_b"]))
 
 
 def p_values(ours: pd.DataFrame, theirs: pd.DataFrame) -> list[float]:
     """Return Kolmogorov-Smirnov tests of the loss averaged over tasks, at each setting that both `losses` have."""
     groups = ["concentration_over_S", "estimator", "gamma"]
-    a, b = (of.groupby([*groups, "run"])["loss"].mean().groupby(groups).agg(list) for of in (ours, theirs))
+    a, b = (table.groupby([*groups, "run"])["loss"].mean().groupby(groups).agg(list) for table in (ours, theirs))
     return [float(ks_2samp(a[setting], b[setting])[1]) for setting in a.index.intersection(b.index)]  # pyright: ignore
 
 
 def legacy_losses() -> pd.DataFrame:
     """Return all losses that this package stores: at gamma = 0.99 of all estimators, at the others of ada-POMRL."""
     gamma_eval, ada_pomrl = stored.read("gamma_eval.parquet"), stored.read("ada_pomrl.parquet")
-    known = ada_pomrl["seed"].isin(stored.SIMILARITY_SEEDS) & (ada_pomrl["gamma"] == gamma_eval["gamma"].iloc[0])
-    return losses(pd.concat([gamma_eval, ada_pomrl[~known]], ignore_index=True))
+    is_duplicate = ada_pomrl["seed"].isin(stored.SIMILARITY_SEEDS) & (ada_pomrl["gamma"] == gamma_eval["gamma"].iloc[0])
+    return losses(pd.concat([gamma_eval, ada_pomrl[~is_duplicate]], ignore_index=True))
 
 
 def main() -> str | None:

@@ -33,8 +33,8 @@ def planning_loss(run: Run, models: Float[np.ndarray, "T trials S A S"]) -> Floa
     T, trials, S, A, _ = models.shape
     R = np.broadcast_to(run.R, (T, S, A))
     rows = models.reshape(-1, S, A, S)
-    planned = PolicyIteration().plan(rows, np.broadcast_to(run.R, (len(rows), S, A)), GAMMAS)
-    losses = mdp.planning_loss(run.P, R, planned.reshape(T, -1, S), GAMMA_EVAL, norm="mean")
+    policies = PolicyIteration().plan(rows, np.broadcast_to(run.R, (len(rows), S, A)), GAMMAS)
+    losses = mdp.planning_loss(run.P, R, policies.reshape(T, -1, S), GAMMA_EVAL, norm="mean")
     return losses.reshape(T, trials, len(GAMMAS)).mean(1)
 
 

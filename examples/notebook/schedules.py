@@ -79,9 +79,9 @@ def curves(loss: Float[np.ndarray, "T G"]) -> dict[str, Float[np.ndarray, " T"]]
     tasks = np.arange(TASKS)
     schedules = {"gamma_eval": np.full(TASKS, GAMMAS[-1]), "dong": dong()}
     schedules |= {f"upper_bound_{gamma_0:.2f}": upper_bound(gamma_0) for gamma_0 in GAMMA_0}
-    of_schedules = {name: running_average(loss[tasks, nearest(gammas)]) for name, gammas in schedules.items()}
+    averages = {name: running_average(loss[tasks, nearest(gammas)]) for name, gammas in schedules.items()}
     best = {"best_fixed": running_average(loss).min(-1), "dynamic_best": running_average(loss.min(-1))}
-    return of_schedules | best
+    return averages | best
 
 
 def running_average(loss: Float[np.ndarray, "T ..."]) -> Float[np.ndarray, "T ..."]:

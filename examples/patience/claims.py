@@ -19,5 +19,5 @@ def the_similarity_need_not_be_known(sweep: SweepResults) -> list[Part]:
 
     Game of patience: the loss at gamma_eval, on average over opponents.
     """
-    ada, told = (sweep.at(estimator=name).regret for name in ("ada_pomrl", "pomrl"))
-    return [no_worse(ada, told, "ada-POMRL less POMRL")]
+    ada, pomrl = (sweep.at(estimator=name).regret for name in ("ada_pomrl", "pomrl"))
+    return [no_worse(ada, pomrl, "ada-POMRL less POMRL")]

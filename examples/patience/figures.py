@@ -27,24 +27,24 @@ def losses(data: pd.DataFrame) -> Figure:
     return GRID.draw(data)
 
 
-OF_PAPER = of_estimators("pomrl2023/task_similarity", {"sigma": 0.01})
+PAPER_SERIES = of_estimators("pomrl2023/task_similarity", {"sigma": 0.01})
 
 
 def _model_errors(sweeps: StoredSweeps, kind: Kind = "se") -> pd.DataFrame:
-    bands = [band(series.rows(sweeps), ["task"], "model_error", kind) for series in OF_PAPER]
-    points = [series.points(of_series, "task", kind) for series, of_series in zip(OF_PAPER, bands, strict=True)]
+    bands = [band(series.rows(sweeps), ["task"], "model_error", kind) for series in PAPER_SERIES]
+    points = [series.points(table, "task", kind) for series, table in zip(PAPER_SERIES, bands, strict=True)]
     return pd.concat(points, ignore_index=True)
 
 
-@figure(points=_model_errors, series=OF_PAPER)
+@figure(points=_model_errors, series=PAPER_SERIES)
 def model_error(data: pd.DataFrame) -> Figure:
     """The largest error of the estimated model in each task.
 
     In the random chains of the paper, at sigma = 0.01: a sweep of another study.
     """
-    drawn, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
-    panels.curves(ax, data, OF_PAPER)
+    picture, (ax,) = panels.row_of_panels(1, COLUMN_WIDTH, 2.8)
+    panels.curves(ax, data, PAPER_SERIES)
     panels.task_axis(ax, data)
     ax.set_ylabel("Largest error of the model")
-    panels.add_shared_legend(drawn, [ax])
-    return drawn
+    panels.add_shared_legend(picture, [ax])
+    return picture

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from pomrl.configuration.sweeps import command
-from pomrl.drawing.figure import INTERVALS, caption_of, file_name, number_of, title_of
+from pomrl.drawing.figure import INTERVALS, figure_caption, figure_number, figure_title, file_name
 from pomrl.drawing.picture_files import Sidecar
 from pomrl.results.intervals import BAND_NAMES, CONFIDENCE_PERCENT
 from pomrl.store.derived import DerivedFiles
@@ -55,7 +55,7 @@ class Version:
         return Sidecar.read(self.path)
 
     @property
-    def shown(self) -> list[ShownExperiment]:
+    def experiments(self) -> list[ShownExperiment]:
         """Its experiments, with the names of their sweeps."""
         return [(sweep, source) for sweep, sources in self.sidecar.sweeps.items() for source in sources]
 
@@ -126,16 +126,16 @@ class FigureFiles:
 
     @property
     def title(self) -> str:
-        return title_of(self._text) or self.name
+        return figure_title(self._text) or self.name
 
     @property
     def number(self) -> str:
         """The number in the paper; may be empty."""
-        return number_of(self._text)
+        return figure_number(self._text)
 
     @property
     def caption(self) -> list[Markup]:
-        return paragraphs(caption_of(self._text))
+        return paragraphs(figure_caption(self._text))
 
     @property
     def _text(self) -> str:

@@ -126,7 +126,9 @@ def html(page: StudyPage, command: str, warn: Callable[[str], object] = str) -> 
         warn(f"{study.argument}: {older}")
     sources: dict[str, list[provenance.ShownExperiment]] = {"": []}
     for figure in figures:
-        sources.setdefault(figure.variant, []).extend(chain.from_iterable(version.shown for version in figure.versions))
+        sources.setdefault(figure.variant, []).extend(
+            chain.from_iterable(version.experiments for version in figure.versions)
+        )
     # Pictures are cached for the template.
     in_threads(attrgetter("picture"), [version for figure in figures for version in figure.versions])
     return render(
@@ -137,7 +139,9 @@ def html(page: StudyPage, command: str, warn: Callable[[str], object] = str) -> 
         provenance=provenance.report_provenance(
             chain.from_iterable(sources.values()), [figure.versions[-1].sidecar for figure in figures]
         ),
-        curves=curves.data(chain.from_iterable(figure.versions[0].shown for figure in figures if not figure.variant)),
+        curves=curves.data(
+            chain.from_iterable(figure.versions[0].experiments for figure in figures if not figure.variant)
+        ),
         answers=claim_tables,
         views=views,
         counts=counts,

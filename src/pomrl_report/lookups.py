@@ -181,7 +181,7 @@ def verdict(results: Results, id: str, variant: str) -> str:
 
 def estimate(results: Results, id: str, variant: str, part: str = "") -> str:
     """Return an estimate with its interval, as in `0.074 [0.050, 0.098]`."""
-    return results.comparison(id, variant, part).found
+    return results.comparison(id, variant, part).estimate_text
 
 
 def value(results: Results, id: str, variant: str, part: str = "", digits: str = "3") -> str:

@@ -33,7 +33,7 @@ MODULES = {
 }
 """Sources of modules in which there is no component, claim or figure."""
 
-WORDS = [
+COMMANDS = [
     "diff", "diff a", "diff sigma=[ sigma=0.01", "diff estimator=pomrl zzz", "reproduce", "reproduce ../x figures",
     "reproduce no.such figures", "reproduce pomrl2023 figures nothing", "reproduce pomrl2023 figures --only nothing",
     "reproduce pomrl2023 claims --only 4", "reproduce .. claims", "reproduce pomrl2023 nothing",
@@ -45,8 +45,8 @@ WORDS = [
 
 OWN = "run --config-dir conf estimator=mine dry_run=true"
 INPUTS: dict[str, tuple[str, dict[str, str]]] = {
-    **{f"run {words}": (f"run {words}", {}) for words in ARGUMENTS},
-    **{words: (words, {}) for words in WORDS},
+    **{f"run {arguments}": (f"run {arguments}", {}) for arguments in ARGUMENTS},
+    **{command: (command, {}) for command in COMMANDS},
     **{f"option: {name}": (OWN, {"conf/estimator/mine.yaml": text}) for name, text in YAML.items()},
     **{
         f"module: {name}": (OWN, {"conf/estimator/mine.yaml": "_target_: mine.Mine", "mine.py": text})

@@ -58,13 +58,13 @@ def test_the_engine_works_without_the_extra(pomrl: Callable[..., Answer], cwd: P
         (("board", "--output", "board"), "pomrl board"),
     ],
 )
-def test_what_needs_the_extra_names_it_in_one_line(arguments, who, pomrl: Callable[..., Answer], cwd: Path) -> None:
+def test_commands_without_the_extra_name_the_remedy(arguments, who, pomrl: Callable[..., Answer], cwd: Path) -> None:
     answer = pomrl(*arguments)
     assert (answer.returncode, answer.stdout, answer.stderr) == (1, "", f"{who} {REMEDY}")
     assert not (cwd / "outputs").exists()
 
 
-def test_the_extra_and_not_the_engine_requires_its_packages() -> None:
+def test_only_the_extra_requires_its_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     names = {name.replace("_", "-") for name in REPORT_ALONE}
     assert names <= {line.split(">")[0] for line in project["optional-dependencies"]["report"]}

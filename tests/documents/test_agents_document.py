@@ -23,20 +23,20 @@ def executed(blocks: list[str]) -> dict[str, Any]:
     return names
 
 
-def test_the_agent_of_the_document_keeps_to_its_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_documented_agent_keeps_its_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
     cls = executed(BLOCKS[:1])["Pooling"]
     monkeypatch.setitem(globals(), "Pooling", cls)  # where pickle looks for it
     check_component(cls())
 
 
-def test_the_code_of_the_document_runs_in_its_order(empty_outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_documented_code_prints_the_documented_output(empty_outputs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     executed(BLOCKS)
     printed = re.findall(r"^    (\(.*|\[.*)$", DOCUMENT, flags=re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == printed
 
 
-def test_every_agent_and_metric_is_in_its_table() -> None:
-    first, second = (set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)", part, flags=re.MULTILINE))))
-                     for part in DOCUMENT.partition("## Problems")[0].split("## A metric"))  # fmt: skip
+def test_tables_list_every_agent_and_metric() -> None:
+    first, second = (set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)", section, flags=re.MULTILINE))))
+                     for section in DOCUMENT.partition("## Problems")[0].split("## A metric"))  # fmt: skip
     assert first == {path.stem for path in PUBLISHED.options("agent")}
     assert second == {path.stem for path in PUBLISHED.options("metric")}

@@ -44,7 +44,7 @@ PLACEHOLDER = re.compile(r"HOST|STUDY|FOLDER|OLD\.\.NEW|OLD=NEW|\bNAME|\.\.\.")
 """Words that stand for others, in lines that are no commands as they are."""
 
 
-def lines_of(page: str) -> Iterator[str]:
+def code_lines(page: str) -> Iterator[str]:
     """The lines of code of a page, without comments, and the commands within its sentences that are complete."""
     text = (ROOT / page).read_text()
     for block in re.findall(r"```(?:console|bash|sh)\n(.*?)```", text, flags=re.DOTALL):
@@ -53,14 +53,14 @@ def lines_of(page: str) -> Iterator[str]:
     yield from re.findall(r"`(pomrl [\w-]+ [^`]+|python -m src\.run [^`]+|\./reproduce\.sh [^`]+)`", text)
 
 
-def commands_of(page: str) -> list[str]:
-    without_comments = (re.sub(r"\s+#.*$", "", line).strip() for line in lines_of(page))
+def page_commands(page: str) -> list[str]:
+    without_comments = (re.sub(r"\s+#.*$", "", line).strip() for line in code_lines(page))
     ours = re.compile(r"(pomrl|python -m src\.run|python -m pomrl|\./reproduce\.sh)(\s.*)?$")
     return [line for line in dict.fromkeys(without_comments) if ours.match(line) and not PLACEHOLDER.search(line)]
 
 
-COMMANDS = {line: page for page in reversed(PAGES) if page not in ELSEWHERE for line in commands_of(page)}
-COMMANDS |= {f"pomrl run{words}": "conf/config.yaml" for words in EXAMPLES}
+COMMANDS = {line: page for page in reversed(PAGES) if page not in ELSEWHERE for line in page_commands(page)}
+COMMANDS |= {f"pomrl run{arguments}": "conf/config.yaml" for arguments in EXAMPLES}
 """The commands, each with the first page that has it, or the help."""
 
 
@@ -103,17 +103,21 @@ def big_ones_read_their_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("line", COMMANDS)
 def test_a_command_works(line: str) -> None:
     signatures = iter(store.all_experiments())
-    words = [next(signatures).signature if re.fullmatch(r"[0-9a-f]{12}", word) else word for word in shlex.split(line)]
-    if words[0] == "./reproduce.sh":
+    tokens = [
+        next(signatures).signature if re.fullmatch(r"[0-9a-f]{12}", token) else token for token in shlex.split(line)
+    ]
+    if tokens[0] == "./reproduce.sh":
         script = (ROOT / "reproduce.sh").read_text()
-        assert all(re.search(rf"^\s+{word}\) ", script, flags=re.MULTILINE) for word in words[1:2])
+        assert all(re.search(rf"^\s+{target}\) ", script, flags=re.MULTILINE) for target in tokens[1:2])
         return
-    command = words[1:] if words[0] == "pomrl" else words[2:]
+    command = tokens[1:] if tokens[0] == "pomrl" else tokens[2:]
     name, *arguments = ["run", *command[1:]] if command[0] == "src.run" else command[command[0] == "pomrl" :]
     assert name in main.all_commands() or name.startswith("-")
-    for sweep in [sweep for word in arguments if word.startswith("experiment=") for sweep in word[11:].split(",")]:
-        study, _, of_study = sweep.rpartition("/")
-        assert of_study in find(study or "pomrl2023").sweeps
+    for sweep in [
+        sweep for argument in arguments if argument.startswith("experiment=") for sweep in argument[11:].split(",")
+    ]:
+        study, _, sweep_name = sweep.rpartition("/")
+        assert sweep_name in find(study or "pomrl2023").sweeps
     if name == "new" or re.search(r"experiment=\S*families|table.*taxi|sweeper=optuna|diff main\.\.", line):
         return  # the folder is made before, and jobs of families take seconds to compose
     if name == "run" and not {"--help", "--info", "--version"} & set(arguments):
@@ -123,16 +127,16 @@ def test_a_command_works(line: str) -> None:
 
 
 def test_the_commands_are_found() -> None:
-    of_readme = {line for line, page in COMMANDS.items() if page == "README.md"}
-    assert {"./reproduce.sh test", "pomrl plot tag=first", "pomrl reproduce my_study"} <= of_readme
+    readme_commands = {line for line, page in COMMANDS.items() if page == "README.md"}
+    assert {"./reproduce.sh test", "pomrl plot tag=first", "pomrl reproduce my_study"} <= readme_commands
     assert {"pomrl export FILE.zip", "pomrl reproduce --list", "pomrl run reading=computed"} <= {*COMMANDS}
 
 
 BLOCKS = {
-    page: found
+    page: blocks
     for page in PAGES
     if page not in ELSEWHERE
-    and (found := re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL))
+    and (blocks := re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL))
 }
 """The blocks of Python on each page that has some."""
 

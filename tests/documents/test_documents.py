@@ -27,7 +27,7 @@ def test_generated_documents_are_up_to_date(path: Path) -> None:
     assert path.read_text() == GENERATED[path](), "run python -m docs.build"
 
 
-def rows_of(group: str) -> list[tuple[str, str, set[str]]]:
+def reference_rows(group: str) -> list[tuple[str, str, set[str]]]:
     """The keys of a group in the reference, each with the cell of its default and the options that have it."""
     text = (ROOT / "docs" / "configuration.md").read_text().partition(f"\n## {group}\n")[2].partition("\n## ")[0]
     options = {path.stem for path in PUBLISHED.options(group)}
@@ -42,20 +42,22 @@ def rows_of(group: str) -> list[tuple[str, str, set[str]]]:
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_the_reference_has_each_key_of_an_option_once_with_its_default(option: str) -> None:
+def test_reference_lists_option_keys_with_their_defaults(option: str) -> None:
     group, _, name = option.partition("=")
     composed = experiment(PUBLISHED, [option])
     component = (vars(composed) | vars(composed.problem) | vars(composed.method))[group]
-    rows = [(key, default) for key, default, owners in rows_of(group) if name in owners]
+    rows = [(key, default) for key, default, owners in reference_rows(group) if name in owners]
     keys = TypeAdapter(type(component)).json_schema().get("properties", {})
     assert sorted(key for key, _ in rows) == sorted(keys)
     for key, default in rows:
         value = getattr(component, key)
-        most, *others = default.split("; ")
-        mine = [other.partition(": ")[0] for other in others if name in other.partition(": ")[2].split(", ")]
+        commonest, *exceptions = default.split("; ")
+        mine = [
+            exception.partition(": ")[0] for exception in exceptions if name in exception.partition(": ")[2].split(", ")
+        ]
         if isinstance(value, bool | int | float | str | None) and not isinstance(value, DataPath):
-            shown = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-            assert [f"`{shown}`"] == (mine or [most]), key
+            value_text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+            assert [f"`{value_text}`"] == (mine or [commonest]), key
 
 
 HELP = (ROOT / "conf" / "hydra" / "help" / "brief.yaml").read_text().partition("template: |")[2]
@@ -82,7 +84,7 @@ DOCUMENTS = sorted(
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_links_lead_to_a_file_and_a_heading_and_named_files_exist(document: str) -> None:
+def test_links_lead_to_files_and_headings(document: str) -> None:
     path, text = ROOT / document, (ROOT / document).read_text()
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         assert target.startswith("https://") or (path.parent / target).exists(), target
@@ -118,13 +120,13 @@ WRITTEN = [
 
 def test_every_file_that_is_named_exists() -> None:
     named = {(text, name) for text in WRITTEN for name in re.findall(PATH, (ROOT / text).read_text())}
-    of_the_project = {pair for pair in named if not re.search("skeleton|CHANGELOG|NAME", "".join(pair))}
-    assert of_the_project
-    missing = [(text, name) for text, name in sorted(of_the_project) if not (ROOT / name).exists()]
+    project_paths = {pair for pair in named if not re.search("skeleton|CHANGELOG|NAME", "".join(pair))}
+    assert project_paths
+    missing = [(text, name) for text, name in sorted(project_paths) if not (ROOT / name).exists()]
     assert [pair for pair in missing if not (ROOT / pair[0]).parent.joinpath(pair[1]).exists()] == []
 
 
-def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
+def test_cited_ambiguities_and_errors_are_defined() -> None:
     pages = STUDIES / "pomrl2023" / "pages"
     defined = set(re.findall(r"^## (E\d+)\.", (pages / "errata.md").read_text(), flags=re.MULTILINE))
     with (pages / "ambiguities.csv").open(newline="") as file:
@@ -135,23 +137,23 @@ def test_every_ambiguity_and_error_that_is_cited_is_defined() -> None:
     assert [pair for pair in sorted(cited) if pair[1] not in defined] == []
 
 
-def test_the_document_on_studies_has_every_key_of_their_description() -> None:
+def test_studies_document_lists_every_description_key() -> None:
     text = (ROOT / "docs" / "studies.md").read_text()
     table = text.partition("| key | meaning | default |")[2].partition("\n\n")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE) == [*StudyConfig.__annotations__]
 
 
-def test_the_documents_name_no_claim_or_figure_that_does_not_exist() -> None:
+def test_claims_and_figures_of_documents_exist() -> None:
     claims = {claim.id for study in shipped_studies() for claim in claims_of(study)}
-    of_all = [figure for study in shipped_studies() for figure in figures_of(study)]
-    figures = {file_name(version, figure.docstring) for figure in of_all for version in figure.versions}
+    all_figures = [figure for study in shipped_studies() for figure in figures_of(study)]
+    figures = {file_name(version, figure.docstring) for figure in all_figures for version in figure.versions}
     results = (STUDIES / "pomrl2023" / "pages" / "results.md").read_text()
     named = set(re.findall(r"\b(?:Q\d\.\d|[AIT]\.\d+|[HMNU]\d)\b", results))
     assert set() < named <= claims
     assert set(re.findall(r"outputs/readme/(\w+)\.png", results + (ROOT / "README.md").read_text())) <= figures
 
 
-def test_documents_on_one_page_begin_with_readme_and_are_listed_by_title() -> None:
+def test_one_page_sorts_documents_after_readme() -> None:
     listed = re.findall(r'<li><a href="#([\w-]+)">(.*?)</a></li>', one_page())
     titles = [title for _, title in listed]
     assert titles[:3] == ["POMRL, reproduced", "Start", "Running"]

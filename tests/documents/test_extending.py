@@ -16,9 +16,9 @@ Execute = Callable[[str], tuple[int, str, str]]
 
 DOCUMENTS = [(ROOT / "docs" / name).read_text() for name in ("extending.md", "studies.md")]
 FILES = [
-    found
+    file
     for text in DOCUMENTS
-    for found in re.findall(r"^`([\w/]+\.\w+)`:\n\n```\w+\n(.*?)```$", text, flags=re.DOTALL | re.MULTILINE)
+    for file in re.findall(r"^`([\w/]+\.\w+)`:\n\n```\w+\n(.*?)```$", text, flags=re.DOTALL | re.MULTILINE)
 ]
 COMMANDS = [
     line
@@ -49,34 +49,34 @@ def execute(outputs: Path) -> Iterator[Execute]:
 
 
 @pytest.mark.parametrize(("path", "content"), FILES, ids=[path for path, _ in FILES])
-def test_a_file_of_the_document_is_the_example(path: str, content: str) -> None:
+def test_documented_files_are_the_examples(path: str, content: str) -> None:
     assert (ROOT / path).read_text() == content
 
 
-def test_every_example_is_in_the_documents_or_linked_and_every_option_is_in_a_command() -> None:
-    seen = {path for path, _ in FILES} | {*re.findall(r"\]\(\.\./(examples/[^)]+)\)", "".join(DOCUMENTS))}
+def test_documents_show_every_example_and_option() -> None:
+    documented_paths = {path for path, _ in FILES} | {*re.findall(r"\]\(\.\./(examples/[^)]+)\)", "".join(DOCUMENTS))}
     examples = {path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").rglob("*.py")}
     components = {path for path in examples if not path.startswith("examples/notebook/")}
-    assert components - seen == {"examples/test_examples.py", "examples/pomrl_in_one_file.py"}
+    assert components - documented_paths == {"examples/test_examples.py", "examples/pomrl_in_one_file.py"}
     options = [path.stem for path in (ROOT / "examples" / "conf").glob("*/*.yaml")]
     assert [option for option in options if not re.search(rf"\b{option}\b", "\n".join(COMMANDS))] == []
 
 
-def test_the_commands_of_the_documents_work_in_their_order(outputs: Path, execute: Execute) -> None:
+def test_documented_commands_work_in_their_order(outputs: Path, execute: Execute) -> None:
     """Sweeps are computed with few runs, and in one process, because each worker takes seconds to start."""
     for command in COMMANDS:
         few = " runs=3 execution.workers=1" if command.startswith("pomrl run") else ""
         status, _, err = execute(re.sub(" runs=[0-9]+", "", command) + few)
         # pomrl diff ends with 1 where things differ
         assert status == ("pomrl diff" in command), f"{command}\n{err}"
-    plots, of_patience = outputs / "plots", outputs / "studies" / "patience"
+    plots, patience_folder = outputs / "plots", outputs / "studies" / "patience"
     assert any("pooled_variances" in plot.read_text() for plot in plots.glob("*task_similarity*.csv"))
     assert any("growing_horizon" in plot.read_text() for plot in plots.glob("*gamma_schedules*.csv"))
     assert {"losses.png", "losses_intervals.png", "model_error.csv", "model_error_intervals.csv"} <= {
-        path.name for path in (of_patience / "figures").iterdir()
+        path.name for path in (patience_folder / "figures").iterdir()
     }
-    actual = pd.read_csv(of_patience / "claims.csv").query("variant == 'default'").set_index("claim")["verdict"]
+    actual = pd.read_csv(patience_folder / "claims.csv").query("variant == 'default'").set_index("claim")["verdict"]
     assert actual.to_dict() == {"P1": "holds", "P2": "undecided"}
-    page = (of_patience / "report" / "index.html").read_text()
+    page = (patience_folder / "report" / "index.html").read_text()
     assert "A game of patience" in page
     assert "No-Regret" not in page

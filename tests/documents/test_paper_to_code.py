@@ -34,18 +34,18 @@ from verdicts.parts import LOOKS
 PAGE = paper.page()
 PAPER = find("pomrl2023")
 PLACES = paper.read_places()
-ADDRESSES = sorted({address for place in PLACES for address in paper.split(place["library"])})
-MARKERS = sorted({marker for place in PLACES for marker in paper.split(place["one_file"])})
+ADDRESSES = sorted({address for row in PLACES for address in paper.split(row["library"])})
+MARKERS = sorted({marker for row in PLACES for marker in paper.split(row["one_file"])})
 
 
-def test_every_number_of_the_paper_has_a_row() -> None:
+def test_numbers_of_the_paper_have_rows() -> None:
     anchors = re.findall(r'<a id="([\w-]+)"></a>', PAGE)
     assert len(anchors) == len(set(anchors))
     assert [name for name in anchors if name.startswith("eq-")] == [f"eq-{number}" for number in range(1, 24)]
-    others = {"theorem-1", "theorem-2", "theorem-3", "prop-1", "alg-1", "alg-2"}
+    theorems_and_algorithms = {"theorem-1", "theorem-2", "theorem-3", "prop-1", "alg-1", "alg-2"}
     figures = {f"figure-{name}" for name in ("1", "2", "3", "4", "5", "6", "f1", "f2", "f3", "f4", "f5")}
     claims = {claim.id.lower().replace(".", "-") for claim in claims_of(PAPER)}
-    assert {name for name in anchors if not name.startswith("eq-")} == others | figures | claims
+    assert {name for name in anchors if not name.startswith("eq-")} == theorems_and_algorithms | figures | claims
 
 
 def line_at(link: str) -> str:
@@ -57,7 +57,7 @@ def line_at(link: str) -> str:
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
-def test_links_to_the_library_lead_to_the_line(address: str) -> None:
+def test_library_links_lead_to_their_lines(address: str) -> None:
     name, _, content = address.partition(": ")
     last = name.rpartition(".")[2]
     link = paper.code_link(address)
@@ -66,14 +66,14 @@ def test_links_to_the_library_lead_to_the_line(address: str) -> None:
 
 
 @pytest.mark.parametrize("marker", MARKERS)
-def test_links_to_the_one_file_lead_to_the_line(marker: str) -> None:
+def test_one_file_links_lead_to_their_lines(marker: str) -> None:
     name, _, content = marker.partition(": ")
     link = paper.one_file_link(marker)
     assert link in PAGE
     assert (content or f"def {name}(") in line_at(link)
 
 
-def test_every_link_leads_to_a_line_that_is_there() -> None:
+def test_every_link_has_a_target() -> None:
     links = re.findall(r"\[[^]]* \d+\]\([^)]*\)", PAGE)
     assert links
     assert all(line_at(link).strip() for link in links)
@@ -100,15 +100,15 @@ def test_what_is_not_there_ends_the_build(build: Any, address: str) -> None:
 def test_verdicts_are_the_published_ones() -> None:
     with (PAPER.folder / "claims.csv").open(newline="") as file:
         published = {(row["claim"], row["variant"]): row["verdict"] for row in csv.DictReader(file)}
-    of_claim = {id: "" for id, _ in published}
+    signs_by_claim = {id: "" for id, _ in published}
     for variant in ("printed", "repaired", "computed"):
         for (id, named), verdict in published.items():
-            of_claim[id] += LOOKS[verdict].sign if named == variant else ""  # pyright: ignore[reportArgumentType]
-    for id, signs in of_claim.items():
+            signs_by_claim[id] += LOOKS[verdict].sign if named == variant else ""  # pyright: ignore[reportArgumentType]
+    for id, signs in signs_by_claim.items():
         assert re.search(rf"\*\*{re.escape(id)}\*\* .* \| {re.escape(signs)}( \(.*\))? \|$", PAGE, flags=re.MULTILINE)
     cited = re.findall(r"\[([AIQT][\d.]+)\]\(#[\w-]+\) ([^,; ]+)", PAGE)
     assert cited
-    assert all(of_claim[id] == signs for id, signs in cited)
+    assert all(signs_by_claim[id] == signs for id, signs in cited)
 
 
 @pytest.mark.parametrize(
@@ -145,11 +145,11 @@ def record_calls() -> Iterator[set[CodeType]]:
 def simulate_each_kind() -> None:
     """Simulate a run of two tasks of each combination of components in the sweeps of the paper."""
     experiments = [setting.experiment for name in study_sweeps(PAPER) for setting in PAPER.settings(name)]
-    kinds = {frozenset(component_classes(scientific_settings(one))): one for one in experiments}
+    kinds = {frozenset(component_classes(scientific_settings(experiment))): experiment for experiment in experiments}
     assert len(kinds) > 5
     for experiment in kinds.values():
-        part = Chunk(replace(experiment.problem, T=2), {"method": experiment.method}, range(1), range(1))
-        assert not isinstance(simulate(part, Versions.current([]))[2]["method"], Failure)
+        chunk = Chunk(replace(experiment.problem, T=2), {"method": experiment.method}, range(1), range(1))
+        assert not isinstance(simulate(chunk, Versions.current([]))[2]["method"], Failure)
 
 
 def random_losses(rng: np.random.Generator, experiment: Experiment) -> Result:
@@ -161,13 +161,13 @@ def random_losses(rng: np.random.Generator, experiment: Experiment) -> Result:
 def judge_each_claim() -> None:
     """Check each claim: exactly, or on random losses, or on its simulation with few sequences."""
     claims = claims_of(PAPER)
-    on = basis(PAPER, claims, PAPER.variants[1])
+    claim_basis = basis(PAPER, claims, PAPER.variants[1])
     for claim in claims:
         if claim.simulation:
             few = {"sequences": 20} if "sequences" in claim.simulation.parameters else {}
             claim.simulation.function(**{**claim.simulation.arguments, **few})
         else:
-            on.compare(claim, partial(random_losses, np.random.default_rng(0)))
+            claim_basis.compare(claim, partial(random_losses, np.random.default_rng(0)))
 
 
 def draw_bounds() -> None:
@@ -176,22 +176,28 @@ def draw_bounds() -> None:
     figure.draw({name: make_sweep(name) for name in figure.sweeps})
 
 
-def codes_of(address: str) -> set[CodeType]:
+def function_codes(address: str) -> set[CodeType]:
     """The functions of a name: itself, that of a property, or the methods of a class."""
     path, names = paper.split_name(address.partition(": ")[0])
     owner: Any = import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
     for name in names:
         owner = vars(owner).get(name, owner)  # a field belongs to its class
     functions = vars(owner).values() if isinstance(owner, type) else [owner]
-    plain = (unwrap(getattr(one, "fget", None) or getattr(one, "func", None) or one) for one in functions)
-    return {one.__code__ for one in plain if getattr(one, "__code__", None) and one.__code__.co_filename == str(path)}
+    plain = (
+        unwrap(getattr(function, "fget", None) or getattr(function, "func", None) or function) for function in functions
+    )
+    return {
+        function.__code__
+        for function in plain
+        if getattr(function, "__code__", None) and function.__code__.co_filename == str(path)
+    }
 
 
-def test_every_address_is_executed_by_an_experiment_a_claim_or_a_figure() -> None:
+def test_experiments_claims_or_figures_execute_every_address() -> None:
     registered = {unwrap(simulation.function).__code__ for simulation in SIMULATIONS.values()}
     with record_calls() as executed:
         simulate_each_kind()
         judge_each_claim()
         draw_bounds()
-    idle = [address for address in ADDRESSES if not codes_of(address) & (executed | registered)]
+    idle = [address for address in ADDRESSES if not function_codes(address) & (executed | registered)]
     assert idle == []

@@ -44,7 +44,7 @@ SYNONYMS = {
 class Passage(NamedTuple):
     """A paragraph of a document or docstring, or a message."""
 
-    place: str
+    location: str
     text: str
     is_first_line: bool = False
 
@@ -80,15 +80,15 @@ def module(path: Path) -> Iterator[Passage]:
     """Yield the paragraphs of the docstrings of a module, those of attributes, and the messages."""
     name_of_file = path.relative_to(ROOT).as_posix()
     for node in ast.walk(ast.parse(path.read_text())):
-        place = f"{name_of_file}:{getattr(node, 'lineno', 1)}"
+        location = f"{name_of_file}:{getattr(node, 'lineno', 1)}"
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             for line, paragraph in paragraphs(ast.get_docstring(node) or "", SECTIONS):
-                yield Passage(place, plain(paragraph), is_first_line=line == 1 and not is_published(node))
-            yield from (Passage(f"{place} {name}", plain(text)) for name, text in attributes(node.body))
+                yield Passage(location, plain(paragraph), is_first_line=line == 1 and not is_published(node))
+            yield from (Passage(f"{location} {name}", plain(text)) for name, text in attributes(node.body))
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            yield from (Passage(place, plain(message(argument))) for argument in node.exc.args)
+            yield from (Passage(location, plain(message(argument))) for argument in node.exc.args)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("exit_with", "warn"):
-            yield from (Passage(place, plain(message(argument))) for argument in node.args)
+            yield from (Passage(location, plain(message(argument))) for argument in node.args)
 
 
 def attributes(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
@@ -121,7 +121,11 @@ def texts() -> list[Passage]:
 def long_sentences(passage: Passage) -> list[str]:
     """Return the sentences of more than `MAX_WORDS`, without quotations, numbers and names in code."""
     sentences = re.split(r"(?<=[.!?])[\"')*_]*\s+", re.sub(r'"[^"]*"', "", passage.text))
-    return [one for one in sentences if len(re.findall(r"[^\W\d_][\w'-]*", one.replace(CODE_SPAN, ""))) > MAX_WORDS]
+    return [
+        sentence
+        for sentence in sentences
+        if len(re.findall(r"[^\W\d_][\w'-]*", sentence.replace(CODE_SPAN, ""))) > MAX_WORDS
+    ]
 
 
 def relative_clauses(passage: Passage) -> list[str]:
@@ -145,5 +149,5 @@ RULES: dict[str, Callable[[Passage], list[str]]] = {
 @pytest.mark.parametrize("rule", RULES)
 def test_prose_is_plain(rule: str) -> None:
     check = RULES[rule]
-    places = [f"{passage.place}: {' '.join(text.split())}" for passage in texts() for text in check(passage)]
-    assert not places, "\n".join([rule, *places])
+    violations = [f"{passage.location}: {' '.join(text.split())}" for passage in texts() for text in check(passage)]
+    assert not violations, "\n".join([rule, *violations])

@@ -33,7 +33,7 @@ def test_no_estimate_is_typed() -> None:
     assert set(re.findall(r"\d[\d.,]*\d|\d", prose)) <= CONSTANTS
 
 
-def test_its_row_of_facts_is_that_of_the_package() -> None:
+def test_facts_agree_with_the_package() -> None:
     (row,) = re.findall(r"^.* · .*$", SOURCE, flags=re.MULTILINE)
     classifiers = " ".join(PROJECT["classifiers"])
     assert row.startswith(f"{PROJECT['license']} licence · ")

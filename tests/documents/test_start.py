@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from tests.documents.test_commands_of_documents import commands_of
+from tests.documents.test_commands_of_documents import page_commands
 from tests.support.commands import Commands, commands
 from tests.support.installed import installed
 from tests.support.settings import ROOT
@@ -24,7 +24,7 @@ DOCUMENT = (ROOT / "docs" / "start.md").read_text()
 LINES = [
     line for block in re.findall(r"```console\n(.*?)```", DOCUMENT, flags=re.DOTALL) for line in block.splitlines()
 ]
-OF_README = [*(line for line in commands_of("README.md") if re.match("pomrl (?!diff)", line)), "pomrl docs"]
+README_COMMANDS = [*(line for line in page_commands("README.md") if re.match("pomrl (?!diff)", line)), "pomrl docs"]
 
 
 @pytest.fixture
@@ -33,14 +33,14 @@ def bare(installed: Path, tmp_path: Path) -> Callable[[], AbstractContextManager
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     del extras["report"]
     optional = [re.split(r"[^\w-]", requirement)[0] for extra in extras.values() for requirement in extra]
-    for name in ("here", "home"):
+    for name in ("cwd", "home"):
         (tmp_path / name).mkdir()
     (tmp_path / "home" / "sitecustomize.py").write_text(f"import sys\nsys.modules |= dict.fromkeys({optional})\n")
     path = f"{tmp_path / 'home'}:{installed}"
-    return lambda: commands(tmp_path / "here", HOME=str(tmp_path / "home"), PYTHONPATH=path, BROWSER="true")
+    return lambda: commands(tmp_path / "cwd", HOME=str(tmp_path / "home"), PYTHONPATH=path, BROWSER="true")
 
 
-def test_the_commands_of_start_and_its_python_work(
+def test_commands_and_python_of_start_work(
     bare: Callable[[], AbstractContextManager[Commands]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -53,27 +53,27 @@ def test_the_commands_of_start_and_its_python_work(
             assert status == 0, err
             output[line] = out + err
         report = pomrl("view", "--report", "tag=first")[1].strip()
-    here = tmp_path / "here"
-    assert str(tmp_path) not in (here / report).read_text()
-    assert len(list((here / "outputs" / "plots").glob("*.png"))) == sum("plot" in line for line in LINES) == 4
+    folder = tmp_path / "cwd"
+    assert str(tmp_path) not in (folder / report).read_text()
+    assert len(list((folder / "outputs" / "plots").glob("*.png"))) == sum("plot" in line for line in LINES) == 4
     first, last = (
         float(output[f"pomrl table --task {task}"].split("\n")[1].split("\t")[1].split()[0])
         for task in ("first", "last")
     )
     assert last < first  # as the document says
     assert "mean difference" in output["pomrl table tag=first --against estimator=pomrl"]
-    monkeypatch.chdir(here)
+    monkeypatch.chdir(folder)
     for block in re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL):
         exec(compile(block, "docs/start.md", "exec"), {})
     assert "without_meta" in capsys.readouterr().out
 
 
 def test_the_commands_of_the_readme_work(bare: Callable[[], AbstractContextManager[Commands]], tmp_path: Path) -> None:
-    assert {"pomrl plot tag=first", "pomrl reproduce my_study"} <= {*OF_README}
+    assert {"pomrl plot tag=first", "pomrl reproduce my_study"} <= {*README_COMMANDS}
     with bare() as pomrl:
-        for line in OF_README:
+        for line in README_COMMANDS:
             few = ["--runs", "5"] * ("reproduce" in line)
             status, out, err = pomrl(*shlex.split(line)[1:], *few)
             assert (status, bool(out)) == (0, True), err
-    page = (tmp_path / "here" / "outputs" / "docs" / "index.html").read_text()
+    page = (tmp_path / "cwd" / "outputs" / "docs" / "index.html").read_text()
     assert all(f'id="{path.stem}"' in page for path in (ROOT / "docs").glob("*.md"))

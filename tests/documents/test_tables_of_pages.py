@@ -39,7 +39,7 @@ FILES = {
 
 
 @pytest.mark.parametrize(("study", "name"), TABLES)
-def test_tables_are_those_of_the_values_beside_the_page(study: str, name: str, request: pytest.FixtureRequest) -> None:
+def test_tables_equal_the_values_beside_pages(study: str, name: str, request: pytest.FixtureRequest) -> None:
     folder = find(study).folder / "pages"
     (module,) = (module for module in find(study).modules("pages") if module.__name__.endswith(f".{name}"))
     values = (pd.read_csv(folder / f"{file}.csv") for file in TABLES[study, name])
@@ -50,13 +50,13 @@ def test_tables_are_those_of_the_values_beside_the_page(study: str, name: str, r
     assert page.read_text() == actual
 
 
-def test_every_page_that_code_makes_is_compared_with_its_values() -> None:
-    made = {
+def test_every_page_with_tables_is_compared() -> None:
+    page_names = {
         (study.name, module.__name__.rpartition(".")[2])
         for study in shipped_studies()
         for module in study.modules("pages")
     }
-    assert made == {*TABLES}
+    assert page_names == {*TABLES}
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def pages(cwd: Path) -> Path:
     return write(cwd / "mine", FILES) / "pages"
 
 
-def test_a_table_that_a_page_makes_is_renewed_and_another_is_left_alone(pages: Path) -> None:
+def test_pages_renew_only_their_own_tables(pages: Path) -> None:
     assert call(reproduce, "mine")[0] == 0
     status, printed, err = call(documents, "mine")
     assert status == 0, err

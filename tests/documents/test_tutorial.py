@@ -37,7 +37,7 @@ def executed(request: pytest.FixtureRequest, stored: Any, tmp_path_factory: pyte
     return notebook
 
 
-def outputs_of(notebook: Any) -> Iterator[tuple[str, str, str]]:
+def cell_outputs(notebook: Any) -> Iterator[tuple[str, str, str]]:
     """Yield for each output of each cell the cell's name, the type of the output, and the output."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -48,11 +48,11 @@ def outputs_of(notebook: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def texts(notebook: Any) -> list[tuple[str, str, str]]:
-    return [output for output in outputs_of(notebook) if not output[1].startswith("image/")]
+    return [output for output in cell_outputs(notebook) if not output[1].startswith("image/")]
 
 
-def test_the_stored_outputs_are_those_of_a_fresh_kernel(stored: Any, executed: Any) -> None:
+def test_a_fresh_kernel_computes_the_outputs(stored: Any, executed: Any) -> None:
     assert texts(stored) == texts(executed)
     for notebook in (stored, executed):
-        pictures = [cell for cell, kind, _ in outputs_of(notebook) if kind == "image/png"]
+        pictures = [cell for cell, kind, _ in cell_outputs(notebook) if kind == "image/png"]
         assert pictures == ["experiment-figure", "lake-figure"]

@@ -8,7 +8,7 @@ from tests.support.checks import choose, note, whiskers
 from tests.support.shipped import FIGURES
 from tests.support.synthetic import RUNS, make_sweeps, with_sweep, with_table
 
-from pomrl.drawing.figure import SHADED_BANDS, caption_of, figure
+from pomrl.drawing.figure import SHADED_BANDS, figure, figure_caption
 from pomrl.drawing.series import Drawing, Series
 from pomrl.drawing.style import sequence
 
@@ -93,7 +93,7 @@ def test_three_of_many_bands_are_drawn(drawings) -> None:
     drawing = drawings["omrl_baselines"]
     assert [len(whiskers(ax)) for ax in drawing.figure.axes] == [3, 3, 3]
     assert "Bands" not in drawing.figure.get_suptitle()
-    assert SHADED_BANDS in " ".join(caption_of(FIGURES["omrl_baselines"].docstring).split())
+    assert SHADED_BANDS in " ".join(figure_caption(FIGURES["omrl_baselines"].docstring).split())
     assert [len(whiskers(ax)) for ax in drawings["fixed_mean_model"].figure.axes] == [4, 4]
     assert SHADED_BANDS not in FIGURES["fixed_mean_model"].docstring
 
@@ -105,6 +105,6 @@ def test_the_note_on_bands_ends_the_caption(docstring: str) -> None:
 
     five.__doc__ = docstring
     series = [Series(look, "any") for look in sequence(range(5), str).values()]
-    caption = caption_of(figure(points=five, series=series)(five).docstring)
+    caption = figure_caption(figure(points=five, series=series)(five).docstring)
     assert caption.partition("\n\n")[0].removeprefix("Caption. ") == SHADED_BANDS
     assert figure(points=five, series=series[:4])(five).docstring == docstring

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from docs.build import documents
-from docs.build.pictures import texts_of
+from docs.build.pictures import picture_texts
 from tests.support.computed import call
 from tests.support.computed import figures as figures_command
 from tests.support.settings import ROOT
@@ -14,7 +14,7 @@ from tests.support.shipped import FIGURES
 
 from pomrl import store
 from pomrl.configuration.studies import Study, find, shipped_studies
-from pomrl.drawing.figure import figures_of, file_name, title_of
+from pomrl.drawing.figure import figure_title, figures_of, file_name
 from pomrl.drawing.figures_of_study import Selection, file_stem
 from pomrl.judging.judgements import read_published
 from pomrl.store import StoredExperiment
@@ -114,7 +114,7 @@ def test_both_versions_are_drawn_by_default(
 
 @pytest.mark.parametrize("study", shipped_studies(), ids=lambda study: study.name)
 def test_figure_titles_of_a_study_are_unique(study: Study) -> None:
-    titles = [title_of(figure.docstring) for figure in figures_of(study)]
+    titles = [figure_title(figure.docstring) for figure in figures_of(study)]
     assert len({*titles}) == len(titles)
 
 
@@ -144,7 +144,7 @@ def test_small_pictures_have_their_own_folder(empty_outputs: Path) -> None:
     status, out, _ = call(documents, "pomrl2023", "--pictures", "upper_bound")
     picture = empty_outputs / "readme" / "upper_bound.png"
     assert (status, out.splitlines()) == (0, [str(picture)])
-    assert texts_of(picture)["command"] == "python -m docs.build pomrl2023 --pictures upper_bound"
+    assert picture_texts(picture)["command"] == "python -m docs.build pomrl2023 --pictures upper_bound"
     message = call(documents, "pomrl2023", "--pictures", "no_such_figure")[2]
     assert "pomrl2023: unknown figure 'no_such_figure'" in message
 
@@ -165,7 +165,7 @@ def picture_name(name: str) -> str:
 
 @pytest.mark.parametrize("name", README)
 def test_no_picture_of_a_document_is_stale(name: str) -> None:
-    texts, study = texts_of(PICTURES / f"{picture_name(name)}.png"), find(README[name])
+    texts, study = picture_texts(PICTURES / f"{picture_name(name)}.png"), find(README[name])
     runs = int(texts["runs"])
     values = ROOT / "outputs/studies" / study.name / "figures" / f"{file_stem(study, name)}.csv"
     if values.exists() and pd.read_csv(values)["n"].max() == runs:

@@ -55,7 +55,7 @@ class TestExactClaims:
         write_and_read(tmp_path, [fair])
         actual = write_and_read(tmp_path, [fair, loaded])  # which take the place of what was judged before
         assert {id: judgement.verdict for id, judgement in actual.items()} == {"X.1": HOLDS, "X.2": NOT}
-        assert actual["X.2"].decisive.found == "exactly 0.987"
+        assert actual["X.2"].decisive.estimate_text == "exactly 0.987"
         assert actual["X.2"].why == "does not hold. heads: claimed < 0.05, found exactly 0.987."
         assert not any(judgement.provisional for judgement in actual.values())
 
@@ -71,9 +71,9 @@ class TestExactClaims:
 
     def test_simulated_numbers_beside_exact_claim_nothing(self, tmp_path: Path) -> None:
         *exact, simulated = write_and_read(tmp_path, [fair])["X.1"].comparisons
-        assert [comparison.found for comparison in exact] == ["exactly 0.500", "exactly 0.000"]
+        assert [comparison.estimate_text for comparison in exact] == ["exactly 0.500", "exactly 0.000"]
         assert (simulated.verdict, simulated.runs) == (None, 50)
-        assert "[" in simulated.found
+        assert "[" in simulated.estimate_text
 
     def test_exact_claims_have_no_interval(self, tmp_path: Path) -> None:
         write_and_read(tmp_path, [fair, loaded])

@@ -33,4 +33,4 @@ def test_cheap_claims_are_judged_as_published(empty_outputs: Path) -> None:
     for claim in cheap:
         actual = judgement(repaired.name, judge_claim(basis, claim, Reader()))
         for ours, theirs in zip(actual.comparisons, published[claim.id].comparisons, strict=True):
-            assert is_close(ours, theirs), (claim.id, ours.found, theirs.found)
+            assert is_close(ours, theirs), (claim.id, ours.estimate_text, theirs.estimate_text)

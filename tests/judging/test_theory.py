@@ -44,9 +44,14 @@ class TestExact:
         }
         for comparison in claim.parts({}):
             assert type(comparison.estimate) is Exact
-            actual = Comparison.of(judge_part(comparison, 0.05))
+            actual = Comparison.from_part(judge_part(comparison, 0.05))
             row = published[actual.compared]
-            assert (row.found, row.claimed, row.runs, row.verdict) == (actual.found, actual.claimed, 0, actual.verdict)
+            assert (row.estimate_text, row.claimed, row.runs, row.verdict) == (
+                actual.estimate_text,
+                actual.claimed,
+                0,
+                actual.verdict,
+            )
 
 
 class TestTheorem3:
@@ -66,7 +71,7 @@ class TestTheorem3:
 
     def test_the_decisive_comparison_follows_the_first_task(self, simulations) -> None:
         decisive_part = decisive(
-            [Comparison.of(judge_part(comparison, 0.05)) for comparison in OF_NO_SWEEP["T.1"].parts(simulations)]
+            [Comparison.from_part(judge_part(comparison, 0.05)) for comparison in OF_NO_SWEEP["T.1"].parts(simulations)]
         )
         assert "some task from 2 to 100, σ = 0.3, m = 1,000,000, S = 10, A = 2, T = 100" in decisive_part.compared
         assert round(decisive_part.estimate, 3) == 0.782
@@ -114,7 +119,9 @@ class TestTheorem3:
 
 class TestNoRegret:
     def test_the_expected_loss_is_decisive(self) -> None:
-        comparisons = [Comparison.of(judge_part(comparison, 0.05)) for comparison in OF_NO_SWEEP["T.4"].parts({})]
+        comparisons = [
+            Comparison.from_part(judge_part(comparison, 0.05)) for comparison in OF_NO_SWEEP["T.4"].parts({})
+        ]
         assert decisive(comparisons).compared.startswith("expected loss at least, in every task")
         assert decisive(comparisons).topic == "regret"
         assert round(decisive(comparisons).estimate, 3) == 0.04

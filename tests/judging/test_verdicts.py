@@ -43,9 +43,9 @@ class TestVerdicts:
     @pytest.mark.parametrize(("difference", "is_small"), [(0.06, True), (0.063, False)])
     def test_differences_below_the_interest_are_small(self, difference: float, is_small: bool):
         noise = np.random.default_rng(0).normal(size=1000)
-        outcome = Comparison.of(judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05))
+        outcome = Comparison.from_part(judge_part(less(3.0 + 0.001 * noise, 3.0 + difference + 0.0 * noise, ""), 0.05))
         assert (outcome.verdict, outcome.is_small) == (HOLDS, is_small)
-        assert outcome.found.endswith(" (small: below 2 %)") == is_small
+        assert outcome.estimate_text.endswith(" (small: below 2 %)") == is_small
 
     def test_compound_claims_correct_both_directions(self):
         a, b = self.pairs(0.5)

@@ -96,7 +96,7 @@ def test_science_reads_and_writes_no_files() -> None:
             assert not names_used(path) & forbidden, path
 
 
-def test_importing_pomrl_or_a_plugin_loads_no_modules() -> None:
+def test_importing_pomrl_or_plugins_loads_no_modules() -> None:
     """Hydra loads every plugin in every application, so that an import of ours costs everybody."""
     plugins = ", ".join(f"hydra_plugins.pomrl.{path.stem}" for path in SRC.glob("hydra_plugins/pomrl/[a-z]*.py"))
     listing = f"import sys, pomrl, {plugins}; print(*[name for name in sys.modules if name.startswith('pomrl.')])"

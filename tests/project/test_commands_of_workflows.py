@@ -42,14 +42,18 @@ def steps() -> list[tuple[str, dict[str, Any]]]:
 def lines() -> list[str]:
     """The lines of all steps, of the image and of its container, but for the steps that are executed as a whole."""
     listed = [step for _, step in steps() if step.get("name") not in (TESTED, PAGES, REVIEWED, RECOMPUTED)]
-    of_steps = [line for step in listed for line in step["run"].splitlines()]
+    step_lines = [line for step in listed for line in step["run"].splitlines()]
     image = re.sub(r"\\\n", " ", (ROOT / "Dockerfile").read_text())
-    of_image = re.findall(r"^RUN (.+)$", image, re.MULTILINE) + [
-        " ".join(json.loads(words)) for words in re.findall(r"^CMD (\[.+\])$", image, re.MULTILINE)
+    image_lines = re.findall(r"^RUN (.+)$", image, re.MULTILINE) + [
+        " ".join(json.loads(arguments)) for arguments in re.findall(r"^CMD (\[.+\])$", image, re.MULTILINE)
     ]
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
-    parts = [part for line in [*of_steps, *of_image, container["postCreateCommand"]] for part in line.split(" && ")]
-    return list(dict.fromkeys(part.strip() for part in parts))
+    commands = [
+        command
+        for line in [*step_lines, *image_lines, container["postCreateCommand"]]
+        for command in line.split(" && ")
+    ]
+    return list(dict.fromkeys(command.strip() for command in commands))
 
 
 def arguments_are_right(line: str) -> bool:
@@ -60,7 +64,7 @@ def arguments_are_right(line: str) -> bool:
     if line == ".ci/run":
         return os.access(ROOT / line, os.X_OK)
     if actual := re.search(r"-m pytest(.*)$", line):
-        return all((ROOT / word).exists() for word in actual[1].split() if "/" in word)
+        return all((ROOT / path).exists() for path in actual[1].split() if "/" in path)
     if actual := re.search(r"'\.\[([\w,]+)\]'", line):
         return {*actual[1].split(",")} <= {*PROJECT["project"]["optional-dependencies"]}
     if actual := re.search(r"packages/[\w-]+", line):
@@ -78,7 +82,7 @@ def test_what_a_line_names_exists(line: str) -> None:
     assert arguments_are_right(line)
 
 
-def assert_commands_work(commands: list[str], site: Path, folder: Path, made: str = "plots/*.pdf") -> None:
+def assert_commands_work(commands: list[str], site: Path, folder: Path, pattern: str = "plots/*.pdf") -> None:
     """Execute commands in a folder, where the program and the package are those of a folder with an installed wheel."""
     program = folder / "bin" / "pomrl"
     program.parent.mkdir()
@@ -89,25 +93,23 @@ def assert_commands_work(commands: list[str], site: Path, folder: Path, made: st
     script = "set -eo pipefail\n" + "\n".join(commands)
     done = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [*(folder / "outputs").glob(made)]
+    assert [*(folder / "outputs").glob(pattern)]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "made"), [(TESTED, "plots/*.pdf"), (PAGES, "view/index.html")])
-def test_the_wheel_without_the_engine_passes_the_test_of_its_release(
-    name, made, installed: Path, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("name", "pattern"), [(TESTED, "plots/*.pdf"), (PAGES, "view/index.html")])
+def test_the_wheel_without_engine_passes_release_tests(name, pattern, installed: Path, tmp_path: Path) -> None:
     """The fixture builds the source distribution and the wheel with the back-end of `python -m build`."""
     (step,) = (step for _, step in steps() if step.get("name") == name)
     install, change, *commands = step["run"].splitlines()
     (wheel,) = installed.parent.glob("*.whl")
     assert fnmatch(wheel.name, install.partition("dist/")[2].partition(")")[0])
     assert change == 'cd "$(mktemp -d)"'
-    assert_commands_work(commands, installed, tmp_path, made)
+    assert_commands_work(commands, installed, tmp_path, pattern)
 
 
 @pytest.mark.slow
-def test_the_wheel_with_the_engine_passes_the_test_of_its_release(installed: Path, tmp_path: Path) -> None:
+def test_the_wheel_with_engine_passes_release_tests(installed: Path, tmp_path: Path) -> None:
     """The engine is the one that was built for the tests."""
     site = tmp_path / "site"
     shutil.copytree(installed, site)

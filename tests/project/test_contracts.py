@@ -304,9 +304,7 @@ def component_without_source() -> Any:
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else value[:20],
 )
-def test_a_broken_component_is_named_with_the_check_and_the_remedy(
-    component: Any, statement: str, reason: str, remedy: str
-) -> None:
+def test_errors_name_component_check_and_remedy(component: Any, statement: str, reason: str, remedy: str) -> None:
     with pytest.raises(ComponentError) as caught:
         check_component(component)
     message = str(caught.value)

@@ -16,16 +16,16 @@ DECLARATION = '''
 COMMANDS = """
 from pomrl.commands.main import main
 from docs.build.columns import with_columns
-for words in ("run T=2 S=4 runs=3", "table --y spread", "plot --y spread --x task"):
+for command in ("run T=2 S=4 runs=3", "table --y spread", "plot --y spread --x task"):
     try:
-        main(words.split())
+        main(command.split())
     except SystemExit as end:
-        assert not end.code, words
+        assert not end.code, command
 print(with_columns(open("stored_formats.md").read()).count("| `spread` | float64 | actions | range of actions |"))
 """
 
 
-def test_tables_plots_and_documents_follow_from_its_declaration(tmp_path: Path) -> None:
+def test_tables_plots_and_documents_use_the_declaration(tmp_path: Path) -> None:
     for folder in ("src", "conf"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "docs" / "stored_formats.md", tmp_path)

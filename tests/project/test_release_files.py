@@ -32,7 +32,7 @@ def test_what_a_distribution_needs_is_locked(folder: Path) -> None:
     `pomrl` itself, with an extra, is installed from its checkout.
     """
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
-    names = {re.split(r"[<>=!~\[]", words)[0] for words in project["dependencies"]}
+    names = {re.split(r"[<>=!~\[]", requirement)[0] for requirement in project["dependencies"]}
     locked = {*re.findall(r"^([\w-]+)==", (ROOT / "requirements.lock").read_text(), re.MULTILINE)}
     assert names - {PROJECT["name"]} <= locked  # which has none of ours
 
@@ -41,9 +41,9 @@ def test_what_a_distribution_needs_is_locked(folder: Path) -> None:
     ("schema", "files"),
     [("github-workflows", ".github/workflows/*.yml"), ("citation-file-format", "CITATION.cff")],
 )
-def test_files_have_the_form_that_their_readers_ask_for(schema: str, files: str) -> None:
+def test_files_follow_the_schemas_of_their_readers(schema: str, files: str) -> None:
     paths = sorted(ROOT.glob(files))
     assert paths
-    words = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, paths)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

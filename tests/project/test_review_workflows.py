@@ -41,11 +41,11 @@ def test_a_difference_passes_and_an_error_fails(workflow: Path, status: int, is_
     assert summary == "origin/main..\n"
 
 
-def test_a_crash_fails_though_its_status_is_that_of_a_difference(workflow: Path, tmp_path: Path) -> None:
+def test_a_crash_with_status_1_fails(workflow: Path, tmp_path: Path) -> None:
     assert review(workflow, tmp_path, "exit 1")[0] != 0
 
 
-def test_the_summary_is_cut_after_a_whole_line(workflow: Path, tmp_path: Path) -> None:
+def test_long_summaries_end_with_whole_lines(workflow: Path, tmp_path: Path) -> None:
     _, summary = review(workflow, tmp_path, "yes γ=0.99 | head -n 20000")
     assert len(summary) <= MAX_CHARACTERS
     assert {*summary.splitlines()} == {"γ=0.99"}

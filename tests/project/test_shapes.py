@@ -11,7 +11,7 @@ def same(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
     return x
 
 
-def test_the_first_calls_are_checked_and_no_others_until_the_next_test() -> None:
+def test_each_test_checks_the_first_calls() -> None:
     wrong = np.zeros((2, 2))
     for _ in range(shapes.CHECKED):
         with pytest.raises(TypeCheckError):

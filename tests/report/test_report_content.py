@@ -138,10 +138,10 @@ def test_every_judged_claim_is_on_the_scorecard(stored_judgements: Judgements, p
     exact = [
         comparison
         for judgement in stored_judgements.main
-        if (comparison := judgement.decisive).found.startswith("exactly ")
+        if (comparison := judgement.decisive).estimate_text.startswith("exactly ")
     ]
     assert exact
-    assert all(f'<span class="numbers">{comparison.found}</span>' in page for comparison in exact)
+    assert all(f'<span class="numbers">{comparison.estimate_text}</span>' in page for comparison in exact)
     assert "[nan" not in page
 
 

@@ -29,7 +29,7 @@ def test_agent_gets_different_trials(changes: Mapping[str, Any]) -> None:
     problem = replace(small_problem(), T=1, reward_model="own", reward_noise=0.1, **changes)
     tables(problem, [replace(SMALL_METHOD, agent=Recording())], [0])
     first, second = trials
-    assert all(one != other for one, other in zip(first, second, strict=True))
+    assert all(value != other_value for value, other_value in zip(first, second, strict=True))
 
 
 class WrongInSecondTrial(RegularisedLeastSquares):

@@ -62,7 +62,7 @@ def test_import_restores_tables_tags_and_notes(seed: int, tmp_path: Path, monkey
     names = ["/".join([kind, *rng.sample(NAMES, rng.randint(1, 3))]) for kind in kinds]
     (content := tmp_path / "content").write_text("the same")
     n_files, left_out = archives.export(path, [original], dict.fromkeys(names, content))
-    assert all(any(name.startswith(part) for name in names) for part in left_out)
+    assert all(any(name.startswith(prefix) for name in names) for prefix in left_out)
     monkeypatch.setenv("POMRL_OUTPUTS", str(tmp_path / "empty"))
     monkeypatch.chdir(path.parent)
     archives.import_(path, agrees=lambda _: True)

@@ -255,8 +255,8 @@ def test_invalid_settings_are_one_line(settings: dict[str, object], provenance: 
     assert not store.all_experiments()
     unpack(archive)
     (name,) = (folder.name for folder in store.root().iterdir())
-    for command, words in (("table", ()), ("view", ("--once",))):
-        status, _, err = call(command, *words)
+    for command, arguments in (("table", ()), ("view", ("--once",))):
+        status, _, err = call(command, *arguments)
         assert (status, err.count(name)) == (1, 1)
     assert call(runs, "--since", "2020-01-01")[2].count(name) <= 1
     assert call(runs, "--verify")[0] == 1
@@ -272,10 +272,10 @@ def test_unreadable_label_removes_no_other(kind: str, content: bytes, archive: P
     status, _, err = call(import_, str(archive))
     assert (status, err.count("\n"), err.count(name)) == (1, 1, 1)
     unpack(archive)
-    for command, words in (
+    for command, arguments in (
         ("view", ("--once",)),
         (runs, ("--prune",)),
         (runs, ("--format", "csv")),
     ):
-        assert call(command, *words)[0] == 0
+        assert call(command, *arguments)[0] == 0
     assert name in call(runs, "--verify")[1]

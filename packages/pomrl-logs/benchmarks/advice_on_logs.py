@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from families_after_the_freeze import AFTER_THE_FREEZE
 from joblib import Parallel, delayed
-from logs_with_truth import FAMILIES, GAMMA_EVAL, THE_SIX, THE_TWELVE, Cell, drawn
+from logs_with_truth import FAMILIES, GAMMA_EVAL, THE_SIX, THE_TWELVE, Cell, draw_log
 from scipy.stats import mannwhitneyu
 from true_gains import KEEP, OTHERS, gains_of_others, true_gains
 
@@ -48,27 +48,27 @@ SEEN = "all but hidden"
 """The behaviour in rows of several cells whose decisions look at nothing that states leave out."""
 
 
-def judged(cell: Cell, number: int) -> dict[str, object]:
+def judge_log(cell: Cell, number: int) -> dict[str, object]:
     """Return what the report on a log says, and what is true."""
-    of = drawn(cell, np.random.default_rng([SEED, *map(ord, repr(cell)), number]))
-    report = pomrl_logs.horizon_report(of.log, GAMMA_EVAL, structure=of.structure, seed=number)
+    truth = draw_log(cell, np.random.default_rng([SEED, *map(ord, repr(cell)), number]))
+    report = pomrl_logs.horizon_report(truth.log, GAMMA_EVAL, structure=truth.structure, seed=number)
     policies, improvement = report.recommendation.policies, report.improvement
-    gains, told = true_gains(of, policies), (policies != KEEP).any(-1)
-    gain, rounding = float(gains.mean()), LEAST * max(1.0, np.abs(of.R).max() / (1.0 - GAMMA_EVAL))
+    gains, is_changed = true_gains(truth, policies), (policies != KEEP).any(-1)
+    gain, rounding = float(gains.mean()), LEAST * max(1.0, np.abs(truth.R).max() / (1.0 - GAMMA_EVAL))
     return {
-        **vars(cell), "log": number, "told": bool(told.any()), "gain": gain,
-        "tasks_told": int(told.sum()), "tasks_lose": int((gains < -rounding).sum()), "least": float(gains.min()),
+        **vars(cell), "log": number, "told": bool(is_changed.any()), "gain": gain,
+        "tasks_told": int(is_changed.sum()), "tasks_lose": int((gains < -rounding).sum()), "least": float(gains.min()),
         "loses": gain < -rounding, "said": improvement.mean, "limit": improvement.lower,
         "holds": gain >= improvement.lower - rounding,
         "warned": improvement.doubt >= MAX_DOUBT, "doubt": improvement.doubt,
-        **gains_of_others(of),
+        **gains_of_others(truth),
     }  # fmt: skip
 
 
 def table(logs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return a row for each group of logs: numbers of logs, and gains as shares of what is possible."""
     groups = logs.groupby(by, sort=False)
-    return pd.DataFrame(dict(zip(by, of_group, strict=True)) | _row(group) for of_group, group in groups)  # pyright: ignore
+    return pd.DataFrame(dict(zip(by, key, strict=True)) | _row(group) for key, group in groups)  # pyright: ignore
 
 
 def _row(logs: pd.DataFrame) -> dict[str, object]:
@@ -85,7 +85,7 @@ def _row(logs: pd.DataFrame) -> dict[str, object]:
 
 def area_under_the_curve(logs: pd.DataFrame) -> float:
     """Return the probability that a log whose limit fails has a larger doubt than one whose limit holds."""
-    fails, holds = (logs.loc[logs["holds"] == held, "doubt"] for held in (False, True))
+    fails, holds = (logs.loc[logs["holds"] == outcome, "doubt"] for outcome in (False, True))
     pairs = len(fails) * len(holds)
     return mannwhitneyu(fails, holds).statistic / pairs if pairs else np.nan
 
@@ -103,11 +103,11 @@ def main() -> None:
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     cells = [cell for cell in CELLS if arguments.cells in " ".join(map(str, vars(cell).values()))]
     arguments.output.mkdir(parents=True, exist_ok=True)
-    found = list[dict[str, object]]()
+    rows = list[dict[str, object]]()
     with Parallel(n_jobs=arguments.processes) as parallel:
         for number in range(arguments.logs):
-            found.extend(parallel(delayed(judged)(cell, number) for cell in cells))  # pyright: ignore
-            _write(pd.DataFrame(found), arguments.output)
+            rows.extend(parallel(delayed(judge_log)(cell, number) for cell in cells))  # pyright: ignore
+            _write(pd.DataFrame(rows), arguments.output)
     print((arguments.output / "gains.csv").read_text())
 
 
@@ -115,18 +115,18 @@ def _write(logs: pd.DataFrame, folder: Path) -> None:
     logs.to_csv(folder / "logs.csv", index=False)
     hidden = logs["behaviour"] == "hidden"
     by_cell = ["family", "behaviour", "transitions", "knows"]
-    parts = [*_rows_of_groups(logs[~hidden], SEEN), *_rows_of_groups(logs[hidden], "hidden"), table(logs, by_cell)]
-    pd.concat(parts)[[*by_cell, *parts[-1].columns.drop(by_cell)]].to_csv(folder / "gains.csv", index=False)
+    tables = [*_rows_of_groups(logs[~hidden], SEEN), *_rows_of_groups(logs[hidden], "hidden"), table(logs, by_cell)]
+    pd.concat(tables)[[*by_cell, *tables[-1].columns.drop(by_cell)]].to_csv(folder / "gains.csv", index=False)
 
 
 def _rows_of_groups(logs: pd.DataFrame, behaviour: str) -> Iterator[pd.DataFrame]:
     """Yield a row for each family, and one for each group, in which families count alike."""
-    gains, alike = ["possible", "gain", *OTHERS], logs.assign(behaviour=behaviour)
-    alike[gains] = logs[gains].div(logs.groupby("family")["possible"].transform("mean"), axis=0)
+    gains, scaled = ["possible", "gain", *OTHERS], logs.assign(behaviour=behaviour)
+    scaled[gains] = logs[gains].div(logs.groupby("family")["possible"].transform("mean"), axis=0)
     for name, group in GROUPS.items():
-        of_group = logs["family"].isin(list(group))
-        yield table(logs[of_group].assign(behaviour=behaviour), ["family", "behaviour"])
-        yield table(alike[of_group].assign(family=name), ["family", "behaviour"])
+        is_member = logs["family"].isin(list(group))
+        yield table(logs[is_member].assign(behaviour=behaviour), ["family", "behaviour"])
+        yield table(scaled[is_member].assign(family=name), ["family", "behaviour"])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from logs_with_truth import FAMILIES, Cell, drawn
+from logs_with_truth import FAMILIES, Cell, draw_log
 
 from pomrl_logs import from_log, horizon_report
 from pomrl_logs.logs import Log
@@ -91,14 +91,14 @@ def late(frame: pd.DataFrame, share: float = 0.5) -> pd.Series:
     return frame["episode"].str.split("-").str[1].astype(int) >= share * EPISODES
 
 
-def part(frame: pd.DataFrame, where: Any, **columns: Any) -> pd.DataFrame:
+def change_where(frame: pd.DataFrame, where: Any, **columns: Any) -> pd.DataFrame:
     """Change columns where a condition holds."""
     return frame.assign(**{name: np.where(where, value, frame[name]) for name, value in columns.items()})
 
 
 def recoded(frame: pd.DataFrame, where: Any) -> pd.DataFrame:
     """Count states from the other end where a condition holds."""
-    return part(frame, where, state=S - 1 - frame["state"], next_state=S - 1 - frame["next_state"])
+    return change_where(frame, where, state=S - 1 - frame["state"], next_state=S - 1 - frame["next_state"])
 
 
 def next_column(frame: pd.DataFrame, name: str, shift: int = -1) -> pd.DataFrame:
@@ -138,7 +138,7 @@ def newest_first(frame: pd.DataFrame) -> pd.DataFrame:
 
 def tariffs(frame: pd.DataFrame) -> pd.DataFrame:
     """Change prices by 30 % in the second half, as a column says."""
-    return part(frame, late(frame), reward=1.3 * frame["reward"]).assign(tariff=np.where(late(frame), "B", "A"))
+    return change_where(frame, late(frame), reward=1.3 * frame["reward"]).assign(tariff=np.where(late(frame), "B", "A"))
 
 
 HIDDEN = "hidden types of patients"
@@ -146,20 +146,20 @@ HIDDEN = "hidden types of patients"
 NO_TIME: dict[str, Any] = {"time": None}
 
 DAMAGES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, Any]]] = {
-    "rewards in cents, later half": (lambda f: part(f, late(f), reward=100 * f["reward"]), {}),
+    "rewards in cents, later half": (lambda f: change_where(f, late(f), reward=100 * f["reward"]), {}),
     "rewards in cents, last quarter of episodes": (
-        lambda f: part(f, late(f, 0.75), reward=100 * f["reward"]),
+        lambda f: change_where(f, late(f, 0.75), reward=100 * f["reward"]),
         {},
     ),
-    "rewards in cents, every second row": (lambda f: part(f, f["step"] % 2 == 1, reward=100 * f["reward"]), {}),
-    "rewards with the other sign, later half": (lambda f: part(f, late(f), reward=-f["reward"]), {}),
-    "rewards and 50, later half": (lambda f: part(f, late(f), reward=f["reward"] + 50), {}),
+    "rewards in cents, every second row": (lambda f: change_where(f, f["step"] % 2 == 1, reward=100 * f["reward"]), {}),
+    "rewards with the other sign, later half": (lambda f: change_where(f, late(f), reward=-f["reward"]), {}),
+    "rewards and 50, later half": (lambda f: change_where(f, late(f), reward=f["reward"] + 50), {}),
     "states recoded, later half": (lambda f: recoded(f, late(f)), {}),
     "states recoded, later half, table shuffled": (lambda f: recoded(f, late(f)).sample(frac=1, random_state=0), {}),
-    "actions recoded, later half": (lambda f: part(f, late(f), action=A - 1 - f["action"]), {}),
-    "rewards of one task with the other sign": (lambda f: part(f, f["task"] == 3, reward=-f["reward"]), {}),
-    "rewards of one task times 100": (lambda f: part(f, f["task"] == 3, reward=100 * f["reward"]), {}),
-    "rewards of two tasks divided by 100": (lambda f: part(f, f["task"] < 2, reward=f["reward"] / 100), {}),
+    "actions recoded, later half": (lambda f: change_where(f, late(f), action=A - 1 - f["action"]), {}),
+    "rewards of one task with the other sign": (lambda f: change_where(f, f["task"] == 3, reward=-f["reward"]), {}),
+    "rewards of one task times 100": (lambda f: change_where(f, f["task"] == 3, reward=100 * f["reward"]), {}),
+    "rewards of two tasks divided by 100": (lambda f: change_where(f, f["task"] < 2, reward=f["reward"] / 100), {}),
     "newest first, dates": (lambda f: dropped(newest_first(f), "step"), NO_TIME),
     "newest first, dates with the day first": (
         lambda f: dropped(newest_first(f).assign(date=pd.to_datetime(f["date"]).dt.strftime("%d.%m.%Y")), "step"),
@@ -170,8 +170,8 @@ DAMAGES: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], dict[str, Any]]
     ),
     "states recoded, last tenth": (lambda f: recoded(f, late(f, 0.9)), {}),
     "states recoded in one task, later half": (lambda f: recoded(f, late(f) & (f["task"] == 3)), {}),
-    "actions recoded, first quarter": (lambda f: part(f, ~late(f, 0.25), action=A - 1 - f["action"]), {}),
-    "rewards in cents, last tenth": (lambda f: part(f, late(f, 0.9), reward=100 * f["reward"]), {}),
+    "actions recoded, first quarter": (lambda f: change_where(f, ~late(f, 0.25), action=A - 1 - f["action"]), {}),
+    "rewards in cents, last tenth": (lambda f: change_where(f, late(f, 0.9), reward=100 * f["reward"]), {}),
     "newest first, steps": (lambda f: dropped(newest_first(f), "date"), NO_TIME),
     "rows mixed, steps": (lambda f: dropped(f.sample(frac=1, random_state=0), "date"), NO_TIME),
     "rows mixed, no order": (lambda f: dropped(f.sample(frac=1, random_state=0), "date", "step"), NO_TIME),
@@ -247,14 +247,14 @@ def family_outcomes(logs: int, family: str) -> dict[str, Any]:
     """Count the outcomes of right logs of a family; other benchmarks measure their limits."""
     outcomes = []
     for number in range(logs):
-        steps = drawn(Cell(family, "best_10", 3000, "noise"), np.random.default_rng(number)).steps
+        steps = draw_log(Cell(family, "best_10", 3000, "noise"), np.random.default_rng(number)).steps
         outcomes.append(outcome(steps, lambda *_: np.inf, time=None))
     return _row(family, outcomes)
 
 
 def _row(kind: str, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
-    counts = {name: sum(each.get(name, 0) for each in outcomes) for name in COUNTS}
-    findings = dict.fromkeys(each["findings"] for each in outcomes if "findings" in each)
+    counts = {name: sum(entry.get(name, 0) for entry in outcomes) for name in COUNTS}
+    findings = dict.fromkeys(entry["findings"] for entry in outcomes if "findings" in entry)
     row = {"kind": kind, "logs": len(outcomes), **counts, "findings": ", ".join(findings)}
     print(*row.values(), flush=True)
     return row

@@ -9,7 +9,7 @@ are equal and rewards are rare.
 from itertools import product
 
 import numpy as np
-from families_of_tasks import Family, of_latent
+from families_of_tasks import Family, latent_family
 from jaxtyping import Float
 from scipy.special import expit
 
@@ -95,10 +95,10 @@ class Dosing(TaskFamily):
             poisoned = expit(10.5 * (thirds / 3 - latent))
             better = 0.05 + 0.25 * thirds
             worse = (1.0 - better) * (0.9 if toxicity == 3 else 0.2)
-            for change, of_severity in ((-1, better), (0, 1.0 - better - worse), (1, worse)):
+            for change, severity_chance in ((-1, better), (0, 1.0 - better - worse), (1, worse)):
                 level = 4 * min(max(severity + change, 0), 4)
-                P[:, *state, level + min(toxicity + 1, 3)] += of_severity * poisoned
-                P[:, *state, level + max(toxicity - 1, 0)] += of_severity * (1.0 - poisoned)
+                P[:, *state, level + min(toxicity + 1, 3)] += severity_chance * poisoned
+                P[:, *state, level + max(toxicity - 1, 0)] += severity_chance * (1.0 - poisoned)
             R[state] = -2.0 * severity - toxicity**2
         return P, R
 
@@ -141,5 +141,5 @@ LATENT_FAMILIES: dict[str, TaskFamily] = {
 }
 """The families, with the latents that tasks may have."""
 
-AFTER_THE_FREEZE: dict[str, Family] = {name: of_latent(family) for name, family in LATENT_FAMILIES.items()}
+AFTER_THE_FREEZE: dict[str, Family] = {name: latent_family(family) for name, family in LATENT_FAMILIES.items()}
 """They join `logs_with_truth.FAMILIES`."""

@@ -28,10 +28,10 @@ class Reservoir(TaskFamily):
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         P, R, flood, storm = np.zeros((len(latent), 11, 3, 11)), np.zeros((11, 3)), 10, 0.005
         for level, release in product(range(10), range(3)):
-            left = max(level - release, 0)
+            remaining = max(level - release, 0)
             for inflow, chance in ((5, storm), (1, (1.0 - storm) * latent), (0, (1.0 - storm) * (1.0 - latent))):
-                P[:, level, release, min(left + inflow, flood)] += chance
-            R[level, release] = (level - left) * (1.0 + level / 10)
+                P[:, level, release, min(remaining + inflow, flood)] += chance
+            R[level, release] = (level - remaining) * (1.0 + level / 10)
         P[:, flood, :, flood], P[:, flood, :, 0] = 0.8, 0.2
         R[flood] = -40.0
         return P, R

@@ -92,13 +92,13 @@ class Cabs(TaskFamily):
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         rng = np.random.default_rng(11)
-        places, demand = rng.random((15, 2)), rng.uniform(0.2, 1.8, 15)
+        positions, demand = rng.random((15, 2)), rng.uniform(0.2, 1.8, 15)
         sizes = rng.dirichlet(np.ones(15))
-        distance = np.linalg.norm(places[:, None] - places, axis=-1)
-        there = distance.argsort(1)[:, :4]  # the place itself and the three that are nearest
-        busy = np.clip(latent[:, None] * demand, 0.0, 1.0)[:, there]
-        P = busy[..., None] * sizes + (1.0 - busy[..., None]) * np.eye(15)[there]
-        fare = (sizes * (1.0 + 3.0 * distance)).sum(1)[there]
+        distance = np.linalg.norm(positions[:, None] - positions, axis=-1)
+        nearest = distance.argsort(1)[:, :4]  # the place itself and the three that are nearest
+        busy = np.clip(latent[:, None] * demand, 0.0, 1.0)[:, nearest]
+        P = busy[..., None] * sizes + (1.0 - busy[..., None]) * np.eye(15)[nearest]
+        fare = (sizes * (1.0 + 3.0 * distance)).sum(1)[nearest]
         return P, busy * fare - 0.5 * (np.arange(4) > 0)
 
 

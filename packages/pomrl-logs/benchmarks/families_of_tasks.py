@@ -25,14 +25,14 @@ Family = Callable[[np.random.Generator, int], Tasks]
 """What draws tasks, as the module says."""
 
 
-def of_latent(family: TaskFamily) -> Family:
+def latent_family(family: TaskFamily) -> Family:
     """Return the family whose tasks have one of the latents of a family of the library."""
 
-    def drawn(rng: np.random.Generator, tasks: int) -> Tasks:
+    def draw(rng: np.random.Generator, tasks: int) -> Tasks:
         candidates = family.candidate_models()
-        of_task = rng.integers(len(candidates.P), size=tasks)
-        P, R = candidates.P[of_task], candidates.R[of_task]
+        indices = rng.integers(len(candidates.P), size=tasks)
+        P, R = candidates.P[indices], candidates.R[indices]
         R = R if R.ndim == P.ndim else np.broadcast_to(R[..., None], P.shape)
         return P, R, Structure(candidates.latent, lambda latent: family.models(latent)[0])
 
-    return drawn
+    return draw

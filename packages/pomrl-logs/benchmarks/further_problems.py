@@ -25,9 +25,9 @@ class TwoMachines(TaskFamily):
         for (first, second), repaired in product(product(range(3), range(3)), range(3)):
             pair = 3 * first + second, repaired
             R[pair] = (4.0, 3.0, 0.0)[first] + (4.0, 3.0, 0.0)[second] - 5.0 * (repaired > 0)
-            for one, chance in _wear(first, latent, is_repaired=repaired == 1):
-                for other, of_other in _wear(second, latent / 2.0, is_repaired=repaired == 2):
-                    P[:, *pair, 3 * one + other] += chance * of_other
+            for first_after, chance in _wear(first, latent, is_repaired=repaired == 1):
+                for second_after, second_chance in _wear(second, latent / 2.0, is_repaired=repaired == 2):
+                    P[:, *pair, 3 * first_after + second_after] += chance * second_chance
         return P, R
 
 
@@ -79,12 +79,12 @@ class Triage(TaskFamily):
 
     def models(self, latent: Latents) -> tuple[Float[np.ndarray, "k S A S"], Rewards]:
         P, R = np.zeros((len(latent), 12, 2, 12)), np.zeros((12, 2))
-        for urgent, others, action in product(range(3), range(4), range(2)):
-            state, done = 4 * urgent + others, (0.6, 0.9)[action] * float((urgent, others)[action] > 0)
-            R[state, action] = -6.0 * urgent - others
+        for urgent, regular, action in product(range(3), range(4), range(2)):
+            state, done = 4 * urgent + regular, (0.6, 0.9)[action] * float((urgent, regular)[action] > 0)
+            R[state, action] = -6.0 * urgent - regular
             for leaves, comes, another in product(range(2), range(2), range(2)):
-                left = urgent - leaves * (action == 0), others - leaves * (action == 1)
-                following = 4 * min(max(left[0], 0) + comes, 2) + min(max(left[1], 0) + another, 3)
+                remaining = urgent - leaves * (action == 0), regular - leaves * (action == 1)
+                following = 4 * min(max(remaining[0], 0) + comes, 2) + min(max(remaining[1], 0) + another, 3)
                 chance = (done if leaves else 1.0 - done) * (0.4 if another else 0.6)
                 P[:, state, action, following] += chance * (latent if comes else 1.0 - latent)
         return P, R

@@ -11,7 +11,7 @@ import pandas as pd
 from families_after_the_freeze import AFTER_THE_FREEZE
 from families_after_the_limit import AFTER_THE_LIMIT
 from families_after_the_rule import AFTER_THE_RULE
-from families_of_tasks import Family, Tasks, of_latent
+from families_of_tasks import Family, Tasks, latent_family
 from further_problems import Promotions, Triage, TwoMachines
 from jaxtyping import Float, Int
 
@@ -54,23 +54,23 @@ def chains(rng: np.random.Generator, tasks: int) -> Tasks:
 
 THE_TWELVE: dict[str, Family] = {
     "chains": chains,
-    "river_swim": of_latent(RiverSwim(centre=0.2, spread=0.15)),
-    "inventory": of_latent(Inventory(centre=0.3, spread=0.15)),
-    "queue": of_latent(Queue(centre=0.4, spread=0.15)),
-    "machine_replacement": of_latent(MachineReplacement(centre=0.25, spread=0.15)),
-    "forest": of_latent(Forest(centre=0.2, spread=0.15)),
-    "garnet": of_latent(Garnet(centre=0.5, spread=0.15)),
-    "frozen_lake": of_latent(FrozenLake(centre=0.4, spread=0.15)),
-    "cliff_walking": of_latent(CliffWalking(centre=0.2, spread=0.15)),
-    "two_machines": of_latent(TwoMachines(centre=0.3, spread=0.15)),
-    "promotions": of_latent(Promotions(centre=0.4, spread=0.3)),
-    "triage": of_latent(Triage(centre=0.25, spread=0.15)),
+    "river_swim": latent_family(RiverSwim(centre=0.2, spread=0.15)),
+    "inventory": latent_family(Inventory(centre=0.3, spread=0.15)),
+    "queue": latent_family(Queue(centre=0.4, spread=0.15)),
+    "machine_replacement": latent_family(MachineReplacement(centre=0.25, spread=0.15)),
+    "forest": latent_family(Forest(centre=0.2, spread=0.15)),
+    "garnet": latent_family(Garnet(centre=0.5, spread=0.15)),
+    "frozen_lake": latent_family(FrozenLake(centre=0.4, spread=0.15)),
+    "cliff_walking": latent_family(CliffWalking(centre=0.2, spread=0.15)),
+    "two_machines": latent_family(TwoMachines(centre=0.3, spread=0.15)),
+    "promotions": latent_family(Promotions(centre=0.4, spread=0.3)),
+    "triage": latent_family(Triage(centre=0.25, spread=0.15)),
 }
 """Those on which the method was made. The last three are no families of the project."""
 
 THE_SIX: dict[str, Family] = {
-    **{name: of_latent(kind(centre=centre, spread=0.15)) for name, (kind, centre) in AFTER_THE_RULE.items()},
-    **{name: of_latent(family) for name, family in AFTER_THE_LIMIT.items()},
+    **{name: latent_family(kind(centre=centre, spread=0.15)) for name, (kind, centre) in AFTER_THE_RULE.items()},
+    **{name: latent_family(family) for name, family in AFTER_THE_LIMIT.items()},
 }
 """Those that were tried after unseen losses were counted."""
 
@@ -109,7 +109,7 @@ class LogWithTruth:
     structure: Structure | None
 
 
-def drawn(cell: Cell, rng: np.random.Generator) -> LogWithTruth:
+def draw_log(cell: Cell, rng: np.random.Generator) -> LogWithTruth:
     """Draw the tasks and the log of a cell."""
     P, R, structure = FAMILIES[cell.family](rng, TASKS)
     behaviours = _behaviours(cell.behaviour, P, R, rng)
@@ -173,9 +173,9 @@ def _steps(
         action = _choices(behaviours[behaviour, task, state], rng)
         actions[..., step], states[..., step + 1] = action, _choices(P[task, state, action], rng)
     lasts = np.arange(LONGEST) < rng.integers(SHORTEST, LONGEST + 1, size=(K, episodes, 1))
-    kept = lasts & (lasts.reshape(K, -1).cumsum(1).reshape(lasts.shape) <= transitions)
-    k, e, _ = np.nonzero(kept)
-    s, a, following = states[..., :-1][kept], actions[..., :-1][kept], states[..., 1:][kept]
+    mask = lasts & (lasts.reshape(K, -1).cumsum(1).reshape(lasts.shape) <= transitions)
+    k, e, _ = np.nonzero(mask)
+    s, a, following = states[..., :-1][mask], actions[..., :-1][mask], states[..., 1:][mask]
     columns = {"task": k, "episode": e, "state": s, "action": a, "reward": R[k, s, a, following]}
     return pd.DataFrame({**columns, "next_state": following})
 

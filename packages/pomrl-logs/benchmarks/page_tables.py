@@ -49,8 +49,8 @@ def with_tables(text: str) -> str:
         "findings": markdown_table(["finding", "effect", "meaning"], findings),
     }
     for name, table in tables.items():
-        place = re.compile(rf"(?<=<!-- {name} -->\n\n)(?:\|.*\n)*")
-        text = place.sub(lambda _, table=table: table, text)
+        pattern = re.compile(rf"(?<=<!-- {name} -->\n\n)(?:\|.*\n)*")
+        text = pattern.sub(lambda _, table=table: table, text)
     return text
 
 
@@ -68,11 +68,11 @@ def damaged() -> list[list[str]]:
     """Return a row for each group of damaged and right logs."""
     table = pd.read_csv(DAMAGED)
     is_hidden = table["kind"] == HIDDEN
-    parts = [table[(table["group"] == "damaged") & ~is_hidden], table[is_hidden]]
-    parts += [table[table["group"] == group] for group in ("ward", "families")]
-    texts = [f"{len(parts[0])} kinds of damage", HIDDEN, "a ward, right", f"{len(parts[3])} families, right"]
+    groups = [table[(table["group"] == "damaged") & ~is_hidden], table[is_hidden]]
+    groups += [table[table["group"] == group] for group in ("ward", "families")]
+    texts = [f"{len(groups[0])} kinds of damage", HIDDEN, "a ward, right", f"{len(groups[3])} families, right"]
     counts = ["logs", "stopped", "no_limit", "limit", "fails"]
-    return [[text, *(f"{part[name].sum():,}" for name in counts)] for text, part in zip(texts, parts, strict=True)]
+    return [[text, *(f"{group[name].sum():,}" for name in counts)] for text, group in zip(texts, groups, strict=True)]
 
 
 def _name(row: pd.Series) -> str:

@@ -17,32 +17,32 @@ STEPS = 20
 
 
 def true_gains(
-    of: LogWithTruth, policies: Int[np.ndarray, "K S"], kept: Bool[np.ndarray, "K S A"] | None = None
+    truth: LogWithTruth, policies: Int[np.ndarray, "K S"], kept_pairs: Bool[np.ndarray, "K S A"] | None = None
 ) -> Float[np.ndarray, " K"]:
     """Return what policies truly gain over the policy of the log at gamma_eval, for each task.
 
     Gains are means over the states in which its episodes start.
 
     Args:
-        of: The log.
+        truth: The log.
         policies: The action in each state; `KEEP` where the decisions of the log are kept.
-        kept: The pairs that stay as likely as in the log; the policy has what is left. By default those in the states
-            that are kept.
+        kept_pairs: The pairs that stay as likely as in the log; the policy has what is left. By default those in the
+            states that are kept.
     """
-    kept = np.repeat(policies[..., None] == KEEP, of.P.shape[2], -1) if kept is None else kept
-    of_log = np.where(kept, of.behaviours, 0.0)
-    changed = (1.0 - of_log.sum(-1, keepdims=True)) * np.eye(of.P.shape[2])[policies]
-    return _values(of, of_log, changed) - _values(of, of.behaviours, np.zeros_like(of.P[..., 0]))
+    kept_pairs = np.repeat(policies[..., None] == KEEP, truth.P.shape[2], -1) if kept_pairs is None else kept_pairs
+    log_policy = np.where(kept_pairs, truth.behaviours, 0.0)
+    changed = (1.0 - log_policy.sum(-1, keepdims=True)) * np.eye(truth.P.shape[2])[policies]
+    return _values(truth, log_policy, changed) - _values(truth, truth.behaviours, np.zeros_like(truth.P[..., 0]))
 
 
 def _values(
-    of: LogWithTruth, of_log: Float[np.ndarray, "B K S A"], changed: Float[np.ndarray, "*B K S A"]
+    truth: LogWithTruth, log_policy: Float[np.ndarray, "B K S A"], changed: Float[np.ndarray, "*B K S A"]
 ) -> Float[np.ndarray, " K"]:
     """Return the values of tasks with these probabilities of what is done as in the log, and of what is not."""
-    parts = (of_log, of.P_in_log), (changed, of.P)
-    P = sum(np.einsum("...sa,...sat->...st", chance, model) for chance, model in parts)
-    R = sum((chance * (model * of.R).sum(-1)).sum(-1) for chance, model in parts)
-    return (of.log.starts * chain_value(np.asarray(P), np.asarray(R), GAMMA_EVAL)).sum(-1).mean(0)
+    terms = (log_policy, truth.P_in_log), (changed, truth.P)
+    P = sum(np.einsum("...sa,...sat->...st", chance, model) for chance, model in terms)
+    R = sum((chance * (model * truth.R).sum(-1)).sum(-1) for chance, model in terms)
+    return (truth.log.starts * chain_value(np.asarray(P), np.asarray(R), GAMMA_EVAL)).sum(-1).mean(0)
 
 
 @dataclass(frozen=True)
@@ -61,18 +61,18 @@ class Cautious:
         """Return the policies, and the pairs that are kept as in the log, whose policy is estimated by frequencies."""
         own = log.counts.sum(-1)
         rare = (own.sum(0, keepdims=True) if self.all_tasks else own) < self.least
-        kept = np.broadcast_to(rare if self.is_spibb else rare.all(-1, keepdims=True), own.shape)
+        kept_pairs = np.broadcast_to(rare if self.is_spibb else rare.all(-1, keepdims=True), own.shape)
         P = self._models(log)
         R = np.stack([log.rewards.mean(task, model) for task, model in enumerate(P)])
         behaviour = own / np.maximum(own.sum(-1, keepdims=True), 1)
-        of_log = pi = np.where(kept, behaviour, 0.0)
+        log_policy = pi = np.where(kept_pairs, behaviour, 0.0)
         policies = np.zeros(own.shape[:2], int)
         for _ in range(STEPS):
             V = chain_value((pi[..., None] * P).sum(-2), (pi * R).sum(-1), GAMMA_EVAL)
             Q = action_values(P, R, V[:, None], np.full((len(V), 1), GAMMA_EVAL))[:, 0]
             policies = np.where(rare, -np.inf, Q).argmax(-1)
-            pi = of_log + (1.0 - of_log.sum(-1, keepdims=True)) * np.eye(own.shape[2])[policies]
-        return policies, kept
+            pi = log_policy + (1.0 - log_policy.sum(-1, keepdims=True)) * np.eye(own.shape[2])[policies]
+        return policies, kept_pairs
 
     def _models(self, log: Log) -> Float[np.ndarray, "K S A S"]:
         if self.all_tasks:
@@ -93,8 +93,8 @@ OTHERS = {
 """What the advice has to beat, apart from keeping to the log, which gains nothing."""
 
 
-def gains_of_others(of: LogWithTruth) -> dict[str, float]:
+def gains_of_others(truth: LogWithTruth) -> dict[str, float]:
     """Return the true gains of the best policies, and of what the advice has to beat."""
-    gains = {"possible": true_gains(of, best_policies(of.P, of.R))}
-    gains |= {name: true_gains(of, *other.policies(of.log)) for name, other in OTHERS.items()}
-    return {name: float(of_tasks.mean()) for name, of_tasks in gains.items()}
+    gains = {"possible": true_gains(truth, best_policies(truth.P, truth.R))}
+    gains |= {name: true_gains(truth, *other.policies(truth.log)) for name, other in OTHERS.items()}
+    return {name: float(task_gains.mean()) for name, task_gains in gains.items()}

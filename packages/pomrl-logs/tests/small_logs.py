@@ -16,7 +16,7 @@ def write(path: Path, *lines: str) -> Path:
     return path
 
 
-def frame_of(**columns: Any) -> pd.DataFrame:
+def make_frame(**columns: Any) -> pd.DataFrame:
     """Return a frame of two rows, with these columns added or replaced."""
     columns = {"task": 0, "state": [0, 1], "action": 0, "reward": 1.0, "next_state": [1, 0]} | columns
     return pd.DataFrame(columns)

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from advice_on_logs import CELLS, GROUPS, SEEN, area_under_the_curve, judged, table
-from logs_with_truth import GAMMA_EVAL, LONGEST, TASKS, Cell, LogWithTruth, best_policies, drawn
+from advice_on_logs import CELLS, GROUPS, SEEN, area_under_the_curve, judge_log, table
+from logs_with_truth import GAMMA_EVAL, LONGEST, TASKS, Cell, LogWithTruth, best_policies, draw_log
 from page_tables import PAGE, RESULTS, with_tables
 from true_gains import KEEP, OTHERS, Cautious, true_gains
 
@@ -14,7 +14,7 @@ from pomrl_logs.recommendations import COVERAGE, HIDDEN_COVERAGE
 
 
 def a_log(behaviour: str, transitions: int = 800) -> LogWithTruth:
-    return drawn(Cell("inventory", behaviour, transitions, "rewards"), np.random.default_rng(3))
+    return draw_log(Cell("inventory", behaviour, transitions, "rewards"), np.random.default_rng(3))
 
 
 def test_steps_of_an_episode_follow_each_other():
@@ -59,7 +59,7 @@ def test_with_much_data_all_plans_gain(other: Cautious):
 
 def test_a_cell():
     cell = Cell("machine_replacement", "best_10", 3000, "structure")
-    logs = pd.DataFrame([judged(cell, number) for number in range(2)])
+    logs = pd.DataFrame([judge_log(cell, number) for number in range(2)])
     (row,) = table(logs, ["family"]).to_dict("records")
     assert (row["logs"], row["holds"], row["loses"]) == (2, 2, 0)
     assert 0.6 < row["advice"] <= 1.0

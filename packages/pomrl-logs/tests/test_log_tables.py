@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from small_logs import HEAD, LINES, frame_of, moves, visits, write
+from small_logs import HEAD, LINES, make_frame, moves, visits, write
 
 import pomrl_logs
 from pomrl.planning import END
@@ -112,8 +112,8 @@ def test_many_states_need_no_dense_array():
     state = np.arange(S)
     frame = pd.DataFrame({"task": 0, "state": state, "action": "go", "reward": 0.0, "next_state": (state + 1) % S})
     frame.loc[S - 1, "reward"] = 1.0
-    further = frame.iloc[:2].assign(action="wait", reward=1e-6, next_state=[0, 1])
-    log = read_log(pd.concat([frame, further]), ColumnRoles())
+    rare_rows = frame.iloc[:2].assign(action="wait", reward=1e-6, next_state=[0, 1])
+    log = read_log(pd.concat([frame, rare_rows]), ColumnRoles())
     plan = log.model().plan([0.9])
     last = 1.0 + 0.9 * plan.values[0, 0]
     np.testing.assert_allclose(plan.values[0, [S - 1, S - 3]], [last, 0.9**2 * last], rtol=1e-12)
@@ -187,8 +187,8 @@ def test_ended_episodes_need_no_next_state(tmp_path: Path):
     frame = pd.DataFrame({"task": "t", "state": ["a", "b"] * 5, "action": "go", "reward": 1.0, "done": [0, 1] * 5})
     frame["next_state"] = ["b", None] * 5
     frame.to_csv(tmp_path / "log.csv", index=False)
-    for given in (frame, tmp_path / "log.csv"):
-        log = read_log(given, ColumnRoles(terminated="done"), accept=["repeats"])
+    for source in (frame, tmp_path / "log.csv"):
+        log = read_log(source, ColumnRoles(terminated="done"), accept=["repeats"])
         assert log.states == ("a", "b", END)
         assert log.counts.ravel().nonzero()[0].size == 2
     with pytest.raises(ValueError, match="of 'next_state' is missing; mark ends of episodes with --terminated COLUMN"):
@@ -269,52 +269,52 @@ def test_bad_files_are_refused_in_one_line(name: str, lines: list[str], message:
 
 BAD_TABLES: list[tuple[Any, dict[str, Any], str]] = [
     (
-        frame_of(t=["1.2.2025", "2.2.2025"]),
+        make_frame(t=["1.2.2025", "2.2.2025"]),
         {"time": "t", "dates": "dd.mm.yyyy"},
         "--dates must be a form such as %d/%m/%Y or %Y-%m-%d, got 'dd.mm.yyyy'",
     ),
-    (frame_of(), {"dates": "%Q"}, "--dates must be a form such as .*, got '%Q'"),
+    (make_frame(), {"dates": "%Q"}, "--dates must be a form such as .*, got '%Q'"),
     (
-        frame_of(n=2, t=[1, 2]),
+        make_frame(n=2, t=[1, 2]),
         {"time": "t", "weight": "n"},
         "--weight must stand without --episode and --time, as counts have no order",
     ),
     (
-        frame_of(),
+        make_frame(),
         {"state": "Stat"},
         r"no column 'Stat' \(did you mean 'state'\?\); available: 'task', 'state', 'action',",
     ),
     (
-        frame_of().drop(columns="next_state"),
+        make_frame().drop(columns="next_state"),
         {},
         "no column 'next_state'.*; add --next-state COLUMN, or the order of rows with --episode",
     ),
     (
-        frame_of(t=1),
+        make_frame(t=1),
         {"time": "t"},
         "the value 1 of 't' occurs in another row of its task; give the column of episodes with --episode",
     ),
-    (frame_of(t="early"), {"time": "t"}, "'t' is neither a number nor a"),
-    (frame_of(t=[1, "early"]), {"time": "t"}, "row 1: the value 'early' of 't' is neither a number nor a date"),
+    (make_frame(t="early"), {"time": "t"}, "'t' is neither a number nor a"),
+    (make_frame(t=[1, "early"]), {"time": "t"}, "row 1: the value 'early' of 't' is neither a number nor a date"),
     (
-        frame_of(t=["2025-12-31", 1.5]),
+        make_frame(t=["2025-12-31", 1.5]),
         {"time": "t"},
         "row 1: the value 1.5 of 't' is a number, but others are dates",
     ),
     (
-        frame_of(e=[0, 1]).drop(columns="next_state"),
+        make_frame(e=[0, 1]).drop(columns="next_state"),
         {"episode": "e"},
         "no row has a next state; check --episode and --next-state",
     ),
-    (frame_of(), {"ends": [7]}, "unknown state 7 in ends; available: 0, 1"),
-    (frame_of(), {"ends": [1]}, "row 1: states in ends must not start a row, got 1"),
-    (frame_of(), {"bins": {"age": 3}}, "unknown column 'age' in bins; available: 'state', 'action'"),
-    (frame_of(), {"bins": {"state": 1}}, "the number of bins must be at least 2, got 1 for 'state'"),
-    (frame_of(state="a"), {"bins": {"state": 3}}, "'state' must be a number for --bins"),
-    (frame_of(state=[0, "a"]), {"bins": {"state": 3}}, "row 1: the value 'a' of 'state' must be a number for --bins"),
-    (frame_of(reward="low"), {}, "row 0: .* is not a finite number"),
+    (make_frame(), {"ends": [7]}, "unknown state 7 in ends; available: 0, 1"),
+    (make_frame(), {"ends": [1]}, "row 1: states in ends must not start a row, got 1"),
+    (make_frame(), {"bins": {"age": 3}}, "unknown column 'age' in bins; available: 'state', 'action'"),
+    (make_frame(), {"bins": {"state": 1}}, "the number of bins must be at least 2, got 1 for 'state'"),
+    (make_frame(state="a"), {"bins": {"state": 3}}, "'state' must be a number for --bins"),
+    (make_frame(state=[0, "a"]), {"bins": {"state": 3}}, "row 1: the value 'a' of 'state' must be a number for --bins"),
+    (make_frame(reward="low"), {}, "row 0: .* is not a finite number"),
     (
-        [frame_of(), frame_of(more=1)],
+        [make_frame(), make_frame(more=1)],
         {},
         "the columns must equal the columns of the log; only one has 'more'",
     ),

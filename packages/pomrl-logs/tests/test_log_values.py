@@ -13,7 +13,7 @@ from pomrl_logs.log_tables import ColumnRoles, read_log
 STATES = ("007", "07", "7")
 
 
-def rewards_of(path: Path, *texts: str, separator: str = ";", accept: tuple[str, ...] = ()) -> list[float]:
+def read_rewards(path: Path, *texts: str, separator: str = ";", accept: tuple[str, ...] = ()) -> list[float]:
     lines = [f'a{separator}x{separator}"{text}"{separator}a' for text in texts]
     file = write(path / "log.csv", separator.join(["state", "action", "reward", "next_state"]), *lines)
     return read_log(file, ColumnRoles(), accept=["chain", *accept]).reward.tolist()
@@ -32,17 +32,17 @@ def rewards_of(path: Path, *texts: str, separator: str = ";", accept: tuple[str,
 )
 @pytest.mark.parametrize("separator", [";", ","])
 def test_numbers_have_the_form_of_their_column(texts: list[str], values: list[float], separator: str, tmp_path: Path):
-    assert rewards_of(tmp_path, *texts, separator=separator) == values
+    assert read_rewards(tmp_path, *texts, separator=separator) == values
 
 
 @pytest.mark.parametrize(("mark", "separators"), [(".", ";"), (",", ";,")])
 def test_ambiguous_thousands_are_refused(mark: str, separators: str, tmp_path: Path):
     for separator in separators:
         with pytest.raises(ValueError, match=r"'reward' may be read in two ways, such as 1.000 beside 250; write 1000"):
-            rewards_of(tmp_path, f"1{mark}000", "250", separator=separator)
-        accepted = rewards_of(tmp_path, f"1{mark}000", "250", separator=separator, accept=("decimals",))
+            read_rewards(tmp_path, f"1{mark}000", "250", separator=separator)
+        accepted = read_rewards(tmp_path, f"1{mark}000", "250", separator=separator, accept=("decimals",))
         assert accepted == [1.0, 250.0]
-    assert rewards_of(tmp_path, "1.000", "250", separator=",") == [1.0, 250.0]
+    assert read_rewards(tmp_path, "1.000", "250", separator=",") == [1.0, 250.0]
 
 
 def test_whole_numbers_need_no_point(tmp_path: Path):

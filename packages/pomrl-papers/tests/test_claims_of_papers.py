@@ -135,7 +135,7 @@ class TestRathnam2023:
 
 class TestHorizons:
     @pytest.mark.parametrize("name", ["frequencies", "penalties", "weights", "priors", "posteriors", "schedules"])
-    def test_the_sweeps_have_the_cells_of_the_claims(self, name: str) -> None:
+    def test_sweeps_have_the_cells_of_claims(self, name: str) -> None:
         assert (tuple(AXES[name]["task_distribution"]), tuple(AXES[name]["m"])) == (PROBLEMS, TRANSITIONS)
 
     @pytest.mark.parametrize(

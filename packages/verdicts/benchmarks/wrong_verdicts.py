@@ -42,14 +42,14 @@ ALIKE: dict[str, Draw] = {
 """Numbers with mean 0 and about the standard deviation 1."""
 
 
-def alike(rng: np.random.Generator, n: int) -> Iterator[Design]:
+def alike_designs(rng: np.random.Generator, n: int) -> Iterator[Design]:
     """Yield designs with two alike samples of n units."""
     for name, draw in ALIKE.items():
         yield "groups", name, lambda effect, draw=draw: groups(draw(rng, n) + effect, draw(rng, n))
         yield "pairs", name, lambda effect, draw=draw: pairs(draw(rng, n) + effect - draw(rng, n))
 
 
-def unlike(rng: np.random.Generator, n: int) -> Iterator[Design]:
+def unlike_designs(rng: np.random.Generator, n: int) -> Iterator[Design]:
     """Yield designs with unlike samples of n units, or with one sample and a number."""
 
     def skewed(units: int = n) -> np.ndarray:
@@ -90,7 +90,7 @@ def measure(tables: int) -> pd.DataFrame:
     rows = []
     for n, effect in EFFECTS.items():
         rng = np.random.default_rng([SEED, n])
-        for design, data, p_values in (*alike(rng, n), *unlike(rng, n)):
+        for design, data, p_values in (*alike_designs(rng, n), *unlike_designs(rng, n)):
             shares = [any(min(p_values(0.0)) <= LEVEL for _ in range(CLAIMS)) for _ in range(tables)]
             power = np.mean([p_values(effect)[0] <= LEVEL for _ in range(tables)]) if data in ALIKE else np.nan
             rows.append({"design": design, "data": data, "units": n, "error": np.mean(shares), "power": power})
@@ -106,8 +106,8 @@ def with_tables(page: str, results: pd.DataFrame) -> str:
         "wrong verdicts, unlike": markdown(results[~is_alike], "error"),
     }
     for name, table in tables.items():
-        place = re.compile(rf"(?<=<!-- {name} -->\n\n)(?:\|.*\n)*")
-        page = place.sub(lambda _, table=table: table, page)
+        pattern = re.compile(rf"(?<=<!-- {name} -->\n\n)(?:\|.*\n)*")
+        page = pattern.sub(lambda _, table=table: table, page)
     return page
 
 

@@ -80,7 +80,7 @@ def test_minima_that_tie(losses, tied_a, tied_b):
     assert excess(Case(rows, gaps, p_values, tied_a)) < 3.0
 
 
-def test_correlation_decided_by_one_sign_is_a_normal_test(losses):
+def test_one_sign_correlation_is_a_normal_test(losses):
     sample = losses[:1500] - losses.mean() - 0.03
     z = sample.mean() / (sample.std(ddof=1) / np.sqrt(len(sample)))
     actual = correlation(lambda means: np.sign(means[:, 0]), sample[:, None])

@@ -82,7 +82,7 @@ def run(
     if config is None:
         experiment = _from_settings(settings, sources)
     else:
-        experiment = _one_of(_sweep_settings(config, settings, sources))
+        experiment = _single_experiment(_sweep_settings(config, settings, sources))
     _mark([experiment])
     _compute_experiments([experiment], report)
     return _with_attrs(store.load(experiment, experiment.request.runs), experiment, gamma)
@@ -101,10 +101,10 @@ def jobs(
     Raises:
         ConfigError: A setting is wrong.
     """
-    of_sweep = _sweep_settings(experiment, settings, read_sources(config_dir))
-    _mark(setting.experiment for setting in of_sweep)
+    points = _sweep_settings(experiment, settings, read_sources(config_dir))
+    _mark(setting.experiment for setting in points)
     return [
-        SweepJob(setting.varied, _flat(setting.experiment), store.signature(setting.experiment)) for setting in of_sweep
+        SweepJob(setting.varied, _flat(setting.experiment), store.signature(setting.experiment)) for setting in points
     ]
 
 
@@ -133,11 +133,11 @@ def sweep(
         ConfigError: A setting is wrong; nothing is computed.
         ExecutionError: An experiment failed; the others are stored.
     """
-    of_sweep = _sweep_settings(experiment, settings, read_sources(config_dir))
-    experiments = [setting.experiment for setting in of_sweep]
+    points = _sweep_settings(experiment, settings, read_sources(config_dir))
+    experiments = [setting.experiment for setting in points]
     _mark(experiments)
     _compute_experiments(experiments, report)
-    table = concatenate(load_sweep(of_sweep).tables)
+    table = concatenate(load_sweep(points).tables)
     table.attrs = {"signatures": [*map(store.signature, experiments)], "settings": [*map(_flat, experiments)]}
     return table
 
@@ -194,7 +194,7 @@ def _from_config(config: Mapping[str, Any], sources: Sources) -> list[Setting]:
     return [Setting({}, parse(replace(composed, options=options)))]
 
 
-def _one_of(settings: Sequence[Setting]) -> Experiment:
+def _single_experiment(settings: Sequence[Setting]) -> Experiment:
     if len(settings) > 1:
         keys = ", ".join(settings[0].varied)
         raise ConfigError(f"config must be one experiment, got {len(settings)} ({keys}); use pomrl.sweep(config)")
@@ -210,9 +210,9 @@ def _with_attrs(table: "pd.DataFrame", experiment: Experiment, gamma: float | No
     if gamma is not None:
         table = table[np.isclose(table["gamma"], gamma, rtol=0, atol=1e-12)].reset_index(drop=True)
         if table.empty:
-            planned = ", ".join(f"{value:g}" for value in gammas[:MAX_LISTED_GAMMAS])
-            planned += ", ..." * (len(gammas) > MAX_LISTED_GAMMAS)
-            raise ConfigError(f"gamma must be one of the planned discount factors ({planned}), got {gamma}")
+            gammas_text = ", ".join(f"{value:g}" for value in gammas[:MAX_LISTED_GAMMAS])
+            gammas_text += ", ..." * (len(gammas) > MAX_LISTED_GAMMAS)
+            raise ConfigError(f"gamma must be one of the planned discount factors ({gammas_text}), got {gamma}")
         gammas = [gamma]
     table.attrs = {"signature": store.signature(experiment), "settings": _flat(experiment), "gammas": gammas}
     return table

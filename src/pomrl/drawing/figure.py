@@ -82,7 +82,7 @@ class Figure:
 
     def match_versions(self, name: str) -> list[str]:
         """Return the versions with this name or number, such as 5, figure5 or F3."""
-        number = number_of(self.docstring)
+        number = figure_number(self.docstring)
         if name == self.name or (number and _LABEL.sub("", name).upper() == number.upper()):
             return self.versions
         return [version for version in self.versions if name in (version, file_name(version, self.docstring))]
@@ -95,10 +95,10 @@ class Figure:
         """
         data = self.points(sweeps, kind) if kind else self.points(sweeps)
         with context():
-            drawn = self.function(data)
-            if not isinstance(drawn, MatplotlibFigure):
-                raise ValueError(f"a figure must return a Figure of matplotlib, got {type(drawn).__name__}")
-            return finish(drawn, data, self.series, sweeps)
+            output = self.function(data)
+            if not isinstance(output, MatplotlibFigure):
+                raise ValueError(f"a figure must return a Figure of matplotlib, got {type(output).__name__}")
+            return finish(output, data, self.series, sweeps)
 
 
 def figure(
@@ -169,17 +169,17 @@ def _defined_figures(module: ModuleType) -> list[Figure]:
     return [figure for figure in figures.values() if figure.module == module.__name__]
 
 
-def number_of(docstring: str) -> str:
+def figure_number(docstring: str) -> str:
     """Return the figure's number in a paper, such as 5; empty without one."""
     head, colon, _ = docstring.partition(":")
     label, _, number = head.partition(" ")
     return number.partition(",")[0] if label == "Figure" and colon else ""
 
 
-def title_of(docstring: str) -> str:
+def figure_title(docstring: str) -> str:
     """Return the title of a docstring, without the figure's number."""
     first = " ".join(docstring.partition("\n\n")[0].split()).rstrip(".")
-    if not number_of(docstring):
+    if not figure_number(docstring):
         return first
     head, _, title = first.partition(": ")
     return "".join([title, *head.partition(",")[1:]])
@@ -187,15 +187,15 @@ def title_of(docstring: str) -> str:
 
 def file_name(version: str, docstring: str) -> str:
     """Return the file name of a version, with the figure's number but no suffix."""
-    number = number_of(docstring).lower()
+    number = figure_number(docstring).lower()
     return f"figure_{number}_{version}" if number else version
 
 
-def caption_of(docstring: str) -> str:
+def figure_caption(docstring: str) -> str:
     """Return the caption, by default the title."""
-    return docstring.partition("\n\n")[2] or title_of(docstring)
+    return docstring.partition("\n\n")[2] or figure_title(docstring)
 
 
 def _sort_key(figure: Figure) -> tuple[bool, bool, str, bool, str]:
-    number = number_of(figure.docstring)
+    number = figure_number(figure.docstring)
     return (not number, not number.isdigit(), number.zfill(3), "," in figure.docstring.partition(":")[0], figure.name)

@@ -19,7 +19,7 @@ from pomrl.configuration.importing import format_error, place_of
 from pomrl.configuration.studies import Study
 from pomrl.configuration.sweeps import Setting
 from pomrl.configuration.variants import Variant
-from pomrl.drawing.figure import Figure, figures_of, file_name, number_of
+from pomrl.drawing.figure import Figure, figure_number, figures_of, file_name
 from pomrl.drawing.picture_files import Sidecar, save
 from pomrl.drawing.series import Drawing
 from pomrl.execution.local import processes
@@ -106,7 +106,7 @@ def describe_sweeps(study: Study, name: str) -> str:
     sweeps = list(dict.fromkeys(map(study.sweep_argument, names)))
     if not sweeps:
         return ""
-    number = number_of(published[0].docstring)
+    number = figure_number(published[0].docstring)
     label = f"Figure {number}" if number else f"figure {published[0].name}"
     noun, end = ("sweeps", ", in pomrl run with -m") if len(sweeps) > 1 else ("sweep", "")
     return f"{label} shows the {noun} {', '.join(sweeps)}; use experiment={','.join(sweeps)}{end}"

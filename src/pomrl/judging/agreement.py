@@ -127,7 +127,7 @@ def compare(
             if not (ours and theirs and ours.verdict is theirs.verdict)
         ],
         different=[
-            f"{name}, {theirs.compared or ours.compared}: {ours.found}, {other}: {theirs.found}"
+            f"{name}, {theirs.compared or ours.compared}: {ours.estimate_text}, {other}: {theirs.estimate_text}"
             for name, ours, theirs in comparisons
             if not is_close(ours, theirs)
         ],

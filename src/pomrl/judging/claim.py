@@ -12,7 +12,7 @@ from pomrl.configuration.composed import ConfigError
 from pomrl.configuration.importing import display_path
 from pomrl.configuration.parsing import Experiment
 from pomrl.configuration.studies import Study
-from pomrl.judging.comparison_rows import Comparison, by_topic, decisive, verdict_of
+from pomrl.judging.comparison_rows import Comparison, by_topic, claim_verdict, decisive
 from pomrl.results.sweep_results import SweepResults
 from pomrl.store.derived import Simulation
 from verdicts.estimates import ERROR
@@ -131,7 +131,7 @@ class JudgedClaim:
 
     @property
     def verdict(self) -> Verdict:
-        return verdict_of(self.comparisons)
+        return claim_verdict(self.comparisons)
 
     @property
     def reason(self) -> str:
@@ -146,9 +146,8 @@ class JudgedClaim:
                 f"{comparison.compared}: an estimate of this kind must have at least {comparison.min_runs} runs, "
                 f"got {comparison.runs}"
             )
-        too_wide = (
-            f"{comparison.compared}: {comparison.found} after {self.runs:,} runs, an interval that is too wide to tell"
-        )
+        estimated = f"{comparison.compared}: {comparison.estimate_text} after {self.runs:,} runs"
+        too_wide = f"{estimated}, an interval that is too wide to tell"
         undecided = [
             comparison
             for comparison in self.comparisons
@@ -174,7 +173,7 @@ class JudgedClaim:
                 )
         is_judged = self.claim.is_judged
         error = self.error / max(1, sum(part.is_claimed for part in parts)) if is_judged else ERROR
-        comparisons = [Comparison.of(judge_part(part, error)) for part in parts]
+        comparisons = [Comparison.from_part(judge_part(part, error)) for part in parts]
         if not is_judged:
             comparisons = [comparison.but(verdict=None) for comparison in comparisons]
         elif min(comparison.runs for comparison in comparisons) < self.needed:

@@ -69,25 +69,25 @@ class Comparison(JudgementColumns):
     """The number of runs for a probable decision if the estimate does not change; infinite if unknown."""
 
     @staticmethod
-    def of(judged: JudgedPart) -> "Comparison":
-        part, estimate = judged.part, judged.part.estimate
+    def from_part(judged_part: JudgedPart) -> "Comparison":
+        part, estimate = judged_part.part, judged_part.part.estimate
         return Comparison(
             topic=part.topic,
             compared=part.compared,
             estimate=estimate.value,
-            lower=judged.lower,
-            upper=judged.upper,
+            lower=judged_part.lower,
+            upper=judged_part.upper,
             above=part.above,
             below=part.below,
             runs=estimate.units,
             is_constant=estimate.is_constant,
-            verdict=judged.verdict if part.is_claimed else None,
+            verdict=judged_part.verdict if part.is_claimed else None,
             is_beside=part.is_beside,
-            is_small=judged.is_small,
+            is_small=judged_part.is_small,
             p_hold=part.p_hold,
             p_refute=part.p_refute,
             min_runs=estimate.min_units,
-            deciding_runs=judged.needed if part.is_claimed else inf,
+            deciding_runs=judged_part.needed if part.is_claimed else inf,
         )
 
     def but(self, **changed: Any) -> "Comparison":
@@ -98,7 +98,7 @@ class Comparison(JudgementColumns):
         return "" if self.verdict is None else claimed_range(self.above, self.below)
 
     @property
-    def found(self) -> str:
+    def estimate_text(self) -> str:
         if self.is_constant:
             return f"{Interval(self.estimate, nan, nan).text()} in all runs"
         exactly = "exactly " if self.runs == 0 and isfinite(self.estimate) else ""
@@ -107,7 +107,7 @@ class Comparison(JudgementColumns):
 
 def decisive(comparisons: Sequence[Comparison]) -> Comparison:
     """Return the most clearly refuted or the least clearly supported part."""
-    verdict = verdict_of(comparisons)
+    verdict = claim_verdict(comparisons)
     counted = [comparison for comparison in comparisons if not comparison.is_beside]
     candidates = [comparison for comparison in counted if comparison.verdict is verdict]
     if verdict is Verdict.DOES_NOT_HOLD:
@@ -123,6 +123,6 @@ def by_topic(verdicts: Iterable[tuple[str, Verdict | None]]) -> dict[str, Verdic
     return {topic: combine_verdicts(group) for topic, group in topics.items()}
 
 
-def verdict_of(comparisons: Sequence[Comparison]) -> Verdict:
+def claim_verdict(comparisons: Sequence[Comparison]) -> Verdict:
     """Combine the verdicts of parts with weight in the claim's verdict."""
     return combine_verdicts([comparison.verdict for comparison in comparisons if not comparison.is_beside])

@@ -95,7 +95,7 @@ class Judgement(JudgementColumns):
             return f"is undecided: {self.reason}."
         comparison = self.decisive
         verdict = "does not hold" if self.verdict is Verdict.DOES_NOT_HOLD else "shows no difference of interest"
-        sentence = f"{verdict}. {comparison.compared}: claimed {comparison.claimed}, found {comparison.found}."
+        sentence = f"{verdict}. {comparison.compared}: claimed {comparison.claimed}, found {comparison.estimate_text}."
         open_topics = [topic for topic, verdict in self.topics.items() if topic and verdict is Verdict.UNDECIDED]
         return sentence + (f" Undecided: {', '.join(open_topics)}." if open_topics else "")
 

@@ -71,6 +71,6 @@ def legend(study: Study) -> str:
 
 def describe_decisive(comparison: Comparison) -> str:
     """Format a comparison with its estimate and claimed range."""
-    return f"{comparison.compared}: {comparison.found}" + (
+    return f"{comparison.compared}: {comparison.estimate_text}" + (
         f", claimed {comparison.claimed}" if comparison.claimed else ""
     )

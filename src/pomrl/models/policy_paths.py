@@ -47,10 +47,10 @@ def _keep_along(
 ) -> tuple[PolicyGrid, Float[np.ndarray, "M G S"]]:
     """Keep equally good actions from each discount factor to the next one."""
     for g in range(1, len(gammas)):
-        both = slice(g - 1, g + 1)
-        tied = _are_tied(P, R, policies[:, both], values[:, :, both], gammas[both])[:, 0]
+        pair = slice(g - 1, g + 1)
+        tied = _are_tied(P, R, policies[:, pair], values[:, :, pair], gammas[pair])[:, 0]
         if tied.any():
-            policies[:, g], values[0, :, g] = _keep(P, R, tied, policies[:, both], values[0, :, g], float(gammas[g]))
+            policies[:, g], values[0, :, g] = _keep(P, R, tied, policies[:, pair], values[0, :, g], float(gammas[g]))
     return policies, values[0]
 
 
@@ -69,10 +69,10 @@ def _keep(
     previous, policy = policies[:, 0], policies[:, 1]
     while gamma == 1.0 and not (ends := _ends(P, R, np.where(tied, previous, policy))).all():
         tied = tied & ends
-    kept = np.where(tied, previous, policy)
+    candidate = np.where(tied, previous, policy)
     try:
-        return kept, _values(P, R, kept, gamma)
-    except undiscounted.NeverEndsError:  # the kept policy takes too many steps
+        return candidate, _values(P, R, candidate, gamma)
+    except undiscounted.NeverEndsError:  # the candidate takes too many steps
         return policy, values
 
 
@@ -96,12 +96,12 @@ def _are_tied(
     tied = policies[:, :-1] != policies[:, 1:]
     changes = np.flatnonzero(tied)
     rewards = action_ties.signed_and_absolute(R)
-    for part in np.array_split(changes, 1 + changes.size * P.shape[-1] // _GATHERED):
-        model, step, state = np.unravel_index(part, tied.shape)
+    for batch in np.array_split(changes, 1 + changes.size * P.shape[-1] // _GATHERED):
+        model, step, state = np.unravel_index(batch, tied.shape)
         action, V = policies[model, step, state], values[:, model, step + 1]
         following = np.einsum("nt,knt->kn", P[model, state, action], V)
         Q = rewards[:, model, state, action] + gammas[step + 1] * following
-        tied.flat[part] = action_ties.excess(values[:, model, step + 1, state], Q) <= 0.0
+        tied.flat[batch] = action_ties.excess(values[:, model, step + 1, state], Q) <= 0.0
     return tied
 
 

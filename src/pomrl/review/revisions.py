@@ -109,8 +109,8 @@ def _narrow(pairs: Sequence[LinePair], sweeps: Sequence[str]) -> list[LinePair]:
     """Select the pairs of named sweeps, STUDY/NAME or STUDY; ConfigError for an unknown one."""
     if not sweeps:
         return list(pairs)
-    places = {pair.line.place for pair in pairs if pair.line.place.is_sweep}
-    names = sorted({*(place.name for place in places), *(place.study for place in places)})
+    known_sweeps = {pair.line.place for pair in pairs if pair.line.place.is_sweep}
+    names = sorted({*(sweep.name for sweep in known_sweeps), *(sweep.study for sweep in known_sweeps)})
     if unknown := [name for name in sweeps if name not in names]:
         raise ConfigError(unknown_key(f"--sweeps {unknown[0]}", unknown[0], names, "unknown sweep"))
     return [pair for pair in pairs if {pair.line.place.name, pair.line.place.study} & {*sweeps}]
@@ -154,7 +154,7 @@ def _report_cost(side: Side, request: Mapping[str, Any], report: Report) -> None
 
 
 def _listed_places(lines: Iterable[Line]) -> list[list[str]]:
-    return [list(place) for place in dict.fromkeys(line.place for line in lines)]
+    return [list(sweep) for sweep in dict.fromkeys(line.place for line in lines)]
 
 
 def _stored(side: Side, line: Line) -> StoredExperiment:

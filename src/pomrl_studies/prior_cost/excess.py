@@ -52,8 +52,8 @@ PAIRED_SWEEPS = tuple(dict.fromkeys(sweep for pair in PAIRS.values() for sweep, 
 
 def excess_in(sweeps: Mapping[str, SweepResults], setting: str) -> Excess:
     """Return the excess of the learner over the told learner in a setting."""
-    learner, told = (sweeps[sweep].at(**keys).at_eval[:, 1:] for sweep, keys in PAIRS[setting])
-    return learner - told
+    learner_losses, told_losses = (sweeps[sweep].at(**keys).at_eval[:, 1:] for sweep, keys in PAIRS[setting])
+    return learner_losses - told_losses
 
 
 def blocks(tasks: int) -> list[slice]:

@@ -88,8 +88,8 @@ def _points_of_panels(sweeps: StoredSweeps) -> Iterator[pd.DataFrame]:
 
 
 def _excess_points(sweeps: StoredSweeps, setting: str, look: Look, panel: str) -> pd.DataFrame:
-    learner, told = (_losses(sweeps, place) for place in PAIRS[setting])
-    pairs = learner.merge(told, on=["run", "task"], suffixes=("", "_told")).query("task > 1")
+    learner_losses, told_losses = (_losses(sweeps, source) for source in PAIRS[setting])
+    pairs = learner_losses.merge(told_losses, on=["run", "task"], suffixes=("", "_told")).query("task > 1")
     excess = pairs["planning_loss"] - pairs["planning_loss_told"]
     earlier = pairs["task"].to_numpy(int) - 1
     centre = _centres(earlier.max(initial=1))[earlier - 1]
@@ -98,8 +98,8 @@ def _excess_points(sweeps: StoredSweeps, setting: str, look: Look, panel: str) -
     return Series(look, panel=panel).points(band(by_run, ["x"], kind="ci"), "x", "ci")
 
 
-def _losses(sweeps: StoredSweeps, place: Place) -> pd.DataFrame:
-    sweep, keys = place
+def _losses(sweeps: StoredSweeps, source: Place) -> pd.DataFrame:
+    sweep, keys = source
     names = {name.rpartition(".")[2]: name for name in sweeps[sweep].keys}
     series = Series(Look("", "black"), sweep, {names[key]: value for key, value in keys.items()}, at_largest_gamma)
     return series.rows(sweeps)[["run", "task", "planning_loss"]]

@@ -17,10 +17,10 @@ def limits(n: int, S: int, A: int, m: int, gamma: float) -> Float[np.ndarray, " 
     """Return the limit given the mean model and the other rewards, for n random chains without zeros."""
     means = [Dirichlet(zeros=0).draw_mean(SEED, run, S, A, 0.0) for run in range(n)]
     P, R = np.stack([mean.P_o for mean in means]), np.stack([mean.R for mean in means])
-    return sum((_of_pair(P, R, s, a, m, gamma) for s in range(S) for a in range(A)), start=np.zeros(n))
+    return sum((_pair_term(P, R, s, a, m, gamma) for s in range(S) for a in range(A)), start=np.zeros(n))
 
 
-def _of_pair(
+def _pair_term(
     P: Float[np.ndarray, "n S A S"], R: Rewards, s: int, a: int, m: int, gamma: float
 ) -> Float[np.ndarray, " n"]:
     """Return the term of a pair: 1/4 E[Var(b'), 0 < b < 1] N(s, s), with the density 1 of its reward.

@@ -95,7 +95,10 @@ def _worth(series: Series, none: Result, prior: Result) -> pd.DataFrame:
 
 
 def _estimates(series: Series, estimates: Sequence[tuple[float, ScalarEstimate]]) -> pd.DataFrame:
-    rows = [(x, *(100.0 * np.array([each.value, each.lower, each.upper])), each.units) for x, each in estimates]
+    rows = [
+        (x, *(100.0 * np.array([estimate.value, estimate.lower, estimate.upper])), estimate.units)
+        for x, estimate in estimates
+    ]
     return series.points(pd.DataFrame(rows, columns=["x", "mean", "lower", "upper", "n"]), "x", "95 % interval")
 
 

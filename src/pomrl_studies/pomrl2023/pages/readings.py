@@ -74,7 +74,7 @@ def _row(change: VerdictChange) -> dict[str, str | int]:
         "by default": str(change.before.verdict),
         "under the choice": str(change.after.verdict),
         "comparison": decisive.compared,
-        "estimate": decisive.found,
+        "estimate": decisive.estimate_text,
         "runs": change.after.runs,
     }
 

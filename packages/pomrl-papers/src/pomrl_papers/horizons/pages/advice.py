@@ -10,8 +10,8 @@ from pomrl_papers.horizons.claims import PROBLEMS, TRANSITIONS
 def parts(page: Page) -> dict[str, str]:
     """Return the table; write shares of loss, in per cent, to the outputs."""
     points, sizes = page.points("advice"), dict(zip("abc", TRANSITIONS, strict=True))
-    places = {"problem": points["x"].map(dict(enumerate(PROBLEMS))), "m": points["panel"].map(sizes)}
-    shares = points.assign(**places).rename(columns={"series": "method", "mean": "share"})
+    columns = {"problem": points["x"].map(dict(enumerate(PROBLEMS))), "m": points["panel"].map(sizes)}
+    shares = points.assign(**columns).rename(columns={"series": "method", "mean": "share"})
     shares[["share", "lower", "upper"]] *= 100.0
     return tables(page.write("losses", shares[["problem", "m", "method", "share", "lower", "upper"]]))
 
