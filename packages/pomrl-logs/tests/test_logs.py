@@ -103,6 +103,7 @@ def test_files_give_the_log_of_the_frame(log: Log, suffix: str, tmp_path: Path):
     actual = pomrl_logs.from_log(path)
     assert (actual.counts == log.counts).all()
     assert actual.states == log.states
+    np.testing.assert_allclose(actual.sums(actual.reward), log.sums(log.reward), rtol=1e-12)
 
 
 ONE_ROW = {"state": 0, "action": 0, "reward": 1.0, "next_state": 0}
