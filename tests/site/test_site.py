@@ -149,9 +149,7 @@ def table_rows(html: str) -> list[list[str]]:
 
 def test_the_page_of_differences_has_all(texts: dict[Path, str], site: Path) -> None:
     text = texts[site / "studies" / "pomrl2023" / "ledger.html"]
-    assert {difference.name for difference in differences()} <= set(
-        re.findall(r"<td>(\w+)(?: \([^)]*\))?</td>", text)
-    )
+    assert {difference.name for difference in differences()} <= set(re.findall(r"<td>(\w+)(?: \([^)]*\))?</td>", text))
 
 
 def test_formulas_are_formulas(texts: dict[Path, str], site: Path) -> None:

@@ -107,7 +107,7 @@ def test_small_logs_give_no_required_number(rows: int):
     frame["reward"] = np.random.default_rng(rows).normal(frame["action"] == "b", 3.0)
     report = pomrl_logs.horizon_report(pomrl_logs.from_log(frame, accept=["repeats"]), 0.9)
     assert not np.isfinite(report.recommendation.transitions)
-    assert "about" not in report.words[0]
+    assert not re.search(r"\d", report.words[0])
 
 
 @pytest.mark.parametrize(("deviation", "is_known"), [(0.9, True), (1.1, False)])
