@@ -126,7 +126,7 @@ def test_every_figure_is_in_the_gallery(texts: dict[Path, str], site: Path) -> N
 
 def test_links_to_tables_lead_to_their_rows(texts: dict[Path, str], site: Path) -> None:
     linked = set[Path]()
-    for document in (path for study in shipped_studies() for path in (study.folder / "pages").glob("*.md")):
+    for document in (path for shipped in shipped_studies() for path in (shipped.folder / "pages").glob("*.md")):
         page = site / "studies" / document.parts[-3] / f"{document.stem}.html"
         targets = {(page.parent / href).resolve() for href in re.findall(r'href="([^"#]*)', texts[page])}
         for link in re.findall(r"\]\(([^()]+\.csv)\)", document.read_text()):
