@@ -50,6 +50,7 @@ SOURCES = (
     *TABLES,
     "outputs/studies/*/report/*.*",
     *(f"src/pomrl_studies/pomrl2023/{name}" for name in ("variants.py", "digitised.csv")),
+    "src/pomrl/study.py",
     *(
         "examples/tutorial.ipynb",
         "examples/*.py",

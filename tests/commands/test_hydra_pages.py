@@ -57,10 +57,9 @@ class TestMultirun:
 
     def test_jobs_are_listed_by_hydras_log(self) -> None:
         basic, shipped = sweep_both(*SMALL, "sigma=0.01,0.02", *LOGS[:1])
-        jobs = [f"[HYDRA] \t#{i} : T=2 runs=3 S=3 sigma={sigma}" for i, sigma in enumerate((0.01, 0.02))]
-        expected = ["[HYDRA] Launching 2 jobs locally", *jobs]
-        assert without_time(basic) == expected
-        assert without_time(shipped) == expected
+        assert without_time(shipped) == without_time(basic)
+        for number, sigma in enumerate((0.01, 0.02)):
+            assert len([line for line in shipped if f"#{number}" in line and f"sigma={sigma}" in line]) == 1
 
     @pytest.mark.parametrize("how", [("hydra.mode=MULTIRUN",), ("--multirun",), ("-m",)])
     def test_each_flag_of_a_sweep_makes_one(self, how: tuple[str, ...]) -> None:

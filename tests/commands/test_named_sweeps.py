@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.support.computed import call, refused
+from tests.support.computed import call, called, folders, refused
 from tests.support.study_folders import SMALL, write
 
 import pomrl
@@ -15,15 +15,22 @@ from pomrl.drawing.figures_of_study import versions
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("cwd")]
 
 OWN = {name: SMALL[name] for name in ("study.yaml", "sweeps/first.yaml")}
+SETTINGS = (
+    *("estimator=ada_pomrl,without_meta", "gamma_schedule.gammas=[0.0,0.5,0.99]"),
+    *("S=3", "T=2", "runs=10", "dry_run=true"),
+)
+"""The sweep `first`, key by key."""
 
 
 @pytest.mark.parametrize("path", ["mine", "../{}/a/b/mine", "{}{}/mine"])
 def test_sweeps_are_found_at_any_path(path: str, cwd: Path) -> None:
     path = path.replace("{}{}", str(cwd)).replace("{}", cwd.name)
     write(cwd / path, OWN)
-    status, printed, err = call(run, f"experiment={path}/first", "dry_run=true")
-    assert (status, len(set(printed.split()))) == (0, 2), err
-    assert call(run, "-m", f"experiment={path}/first", "seed=1,2", "dry_run=true")[1].count("\n") == 4
+    for seeds in ("1", "1,2"):
+        status, lines, err = called(run, "-m", f"experiment={path}/first", f"seed={seeds}", "dry_run=true")
+        assert status == 0, err
+        assert sorted(folders(lines)) == sorted(folders(called(run, "-m", *SETTINGS, f"seed={seeds}")[1]))
+    assert len({*folders(lines)}) == 4
 
 
 def test_unknown_paths_of_sweeps_are_one_line(cwd: Path) -> None:

@@ -220,7 +220,7 @@ def test_only_named_sweeps_are_compared(study: Path) -> None:
 
 def test_unknown_revisions_are_one_line(study: Path) -> None:
     assert call(diff, "main..nothing")[0] == 2
-    assert call(diff, "m=2", "--runs", "3")[2].startswith("--runs and --sweeps need two git revisions")
+    assert call(diff, "m=2", "--runs", "3")[2].startswith("--runs ")
 
 
 def test_markdown_fits_a_summary() -> None:

@@ -128,7 +128,7 @@ class TestPlaces:
         table = Results(PAPER, lambda name: (find(name), Judgements({"printed": printed})))
         first, other = "{size(Q1.1, printed)}", "{size(Q1.2, printed)}"
         assert fill(f"It is {first}. Then it is {other}.", table, "p") == "It is 1.000. Then it is 1.000."
-        with pytest.raises(ConfigError, match=r"equal numbers of runs, got 500 and 1,000, in: It is from to \."):
+        with pytest.raises(ConfigError, match=r"got 500 and 1,000, in: It is from to \."):
             fill(f"It is from {first} to {other}.", table, "p")
 
     def test_a_turned_sentence_stops_the_build(self, tmp_path: Path) -> None:

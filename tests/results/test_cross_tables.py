@@ -14,8 +14,9 @@ from tests.support.computed import call, table
 from pomrl.commands import run
 from pomrl.commands.terminal import print_frame
 from pomrl.results.cross_tables import best_columns, caption, cells, cross_table, latex
+from pomrl.results.intervals import bootstrap_interval
 from pomrl.results.result import Result
-from pomrl.results.summaries import summary
+from pomrl.results.summaries import ROBUST, summary
 from pomrl.results.sweep_results import SweepResults
 
 RUNS = 40
@@ -76,12 +77,12 @@ def test_best_includes_insignificant_differences() -> None:
     assert "contains 0" not in caption(made_up(), "text")
 
 
-@pytest.mark.parametrize("statistic", ["mean", "iqm", "median"])
+@pytest.mark.parametrize("statistic", ROBUST)
 def test_other_statistics_have_interval_ends(statistic: str) -> None:
-    frame = made_up(statistic=statistic)
-    cell = cells(frame)["POMRL(σ)"][1]
-    assert ("±" in cell) == (statistic == "mean")
-    assert ("[" in cell) != (statistic == "mean")
+    texts = cells(made_up(statistic=statistic))
+    for estimator, label in LABELS["estimator"].items():
+        interval = bootstrap_interval(LOSSES[10, estimator][None], ROBUST[statistic])
+        assert texts[label][1] == interval.text()
 
 
 def test_latex_is_balanced_and_escaped() -> None:

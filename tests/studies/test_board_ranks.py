@@ -1,5 +1,6 @@
 """Ranks and tiers of the board, and boards joined from files."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from tests.support.board import folder, theirs
 
 from pomrl_studies.board import command, losses, other_boards, recomputing, scores
 from pomrl_studies.board.__main__ import main
-from pomrl_studies.board.cells import Cell, all_cells, common_cells
+from pomrl_studies.board.cells import VERSION, Cell, all_cells, common_cells
 from pomrl_studies.board.learner import shipped_learners
 from pomrl_studies.board.losses import CellLosses
 from pomrl_studies.board.ranks import Ranks
@@ -91,11 +92,13 @@ def test_random_learners_are_rarely_in_several_tiers() -> None:
 
 
 def test_version_1_ranks_in_its_cells(capsys: pytest.CaptureFixture[str]) -> None:
-    command.board(version=1)
-    assert "in 21 cells" in capsys.readouterr().out
-    assert len(all_cells(1)) == 22
-    with pytest.raises(ValueError, match="version must be 1 to 2, got 3"):
-        command.board(version=3)
+    for version in range(1, VERSION + 1):
+        command.board(version=version)
+        ranked_cells = [cell for cell in all_cells(version) if cell in common_cells()]
+        assert re.findall(r"in (\d+) cells", capsys.readouterr().out) == [str(len(ranked_cells))]
+    assert len(all_cells(1)) < len(all_cells(VERSION))
+    with pytest.raises(ValueError, match=f"got {VERSION + 1}$"):
+        command.board(version=VERSION + 1)
 
 
 # Joined boards

@@ -316,19 +316,19 @@ def test_chi_square_moments_match_permutations():
 
 def test_costs_are_asked_for():
     frame = visits(0).assign(cost=-visits(0)["reward"])
-    with pytest.raises(ValueError, match=r"look like costs, but are maximised .*: write --cost cost"):
+    with pytest.raises(ValueError, match=r"--cost cost\b"):
         pomrl_logs.from_log(frame.drop(columns="reward"), reward="cost")
     np.testing.assert_array_equal(
         pomrl_logs.from_log(frame.drop(columns="reward"), cost="cost").reward, frame["reward"]
     )
     credit = frame["cost"].where(np.arange(len(frame)) != 5, -1.0)
     for name in ("costUSD", "total_fees", "regret"):
-        with pytest.raises(ValueError, match=f"are mostly positive, .*: write --cost {name}"):
+        with pytest.raises(ValueError, match=rf"--cost {name}\b"):
             pomrl_logs.from_log(frame.assign(**{name: credit}), reward=name)
     assert pomrl_logs.from_log(frame.assign(feedback=credit), reward="feedback").findings == ()
-    with pytest.raises(ValueError, match=r"are all negative, .*: write --reward cost"):
+    with pytest.raises(ValueError, match=r"--reward cost\b"):
         pomrl_logs.from_log(frame.drop(columns="reward").assign(cost=frame["reward"]), cost="cost")
-    with pytest.raises(ValueError, match="rewards or costs, got both"):
+    with pytest.raises(ValueError, match="--reward and --cost"):
         pomrl_logs.from_log(frame, cost="cost", reward="reward")
 
 

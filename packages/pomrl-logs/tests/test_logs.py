@@ -1,5 +1,6 @@
 """Logs of one's own: counts and names, the learned model of a new task, and what is wrong with a log."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from pomrl.planning import END
 from pomrl.science.data import Batch
 from pomrl.science.estimators.estimator import Truth
 from pomrl_logs.log_tables import COLUMNS
-from pomrl_logs.logs import Log
+from pomrl_logs.logs import MAX_PRIOR_TASKS, Log, prior_tasks
 from pomrl_studies.beyond.estimators.empirical_bayes import EmpiricalBayes
 
 NAMES = ("left", ("a", 1), 3.5)
@@ -103,6 +104,7 @@ def test_files_give_the_log_of_the_frame(log: Log, suffix: str, tmp_path: Path):
     actual = pomrl_logs.from_log(path)
     assert (actual.counts == log.counts).all()
     assert actual.states == log.states
+    np.testing.assert_allclose(actual.sums(actual.reward), log.sums(log.reward), rtol=1e-12)
 
 
 ONE_ROW = {"state": 0, "action": 0, "reward": 1.0, "next_state": 0}
@@ -129,8 +131,13 @@ def test_folds_keep_episodes_together():
 
 
 def test_of_many_tasks_some_make_the_prior():
-    log = pomrl_logs.from_log(pd.DataFrame({"task": range(300)} | ONE_ROW))
-    assert log.remarks == ["the prior is learned from 200 of the 300 tasks, evenly spread"]
+    tasks = 3 * MAX_PRIOR_TASKS // 2
+    (remark,) = pomrl_logs.from_log(pd.DataFrame({"task": range(tasks)} | ONE_ROW)).remarks
+    assert [*map(int, re.findall(r"\d+", remark))] == [MAX_PRIOR_TASKS, tasks]
+    positions = prior_tasks(tasks)
+    assert (len(positions), positions[0], positions[-1]) == (MAX_PRIOR_TASKS, 0, tasks - 1)
+    assert {*np.diff(positions)} == {1, 2}
+    assert pomrl_logs.from_log(pd.DataFrame({"task": range(MAX_PRIOR_TASKS)} | ONE_ROW)).remarks == []
 
 
 def spoiled(column: str, value: object, row: int = 3) -> pd.DataFrame:

@@ -1,8 +1,13 @@
 """The command has statuses for CI, and errors of one line."""
 
+import re
+from math import inf
+from pathlib import Path
+
 import pytest
 from tables_of_tests import normal, two_methods
 
+import verdicts
 from verdicts.command import main
 
 
@@ -65,9 +70,13 @@ def test_against_earlier_verdicts_only_changes_fail(run, tmp_path):
 
 
 def test_plan_tells_the_units_of_each_claim(run):
-    status, output, _ = run("a > b\na > b + 1.9", command="plan")
+    status, output, _ = run("a > b\na > b + 1.9\na > b + 50", command="plan")
+    numbers = re.findall(r"needed: ([\d,]+|unknown)\D+([\d,]+)$", output, flags=re.M)
+    needed, units = zip(*numbers, strict=True)
+    planned = verdicts.plan("r.csv", Path("c.txt"))
     assert status == 0
-    assert output.count("units in each group; there are 30") == 2
+    assert [inf if number == "unknown" else int(number.replace(",", "")) for number in needed] == [*planned["needed"]]
+    assert [*map(int, units)] == [*planned["n"]]
 
 
 def test_lock_and_judge_work_together(run):
