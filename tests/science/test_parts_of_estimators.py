@@ -164,3 +164,12 @@ def test_learned_similarity_may_subtract_sampling_noise(options, ddof: int):
     by_pair = make(**options, scope="per_pair").similarity_estimate(make_memory(batches), 5, truth)
     np.testing.assert_allclose(largest[:, 0, 0], deviation.max((1, 2, 3)), rtol=1e-12)
     np.testing.assert_allclose(by_pair, deviation.max(-1), rtol=1e-12)
+
+
+def test_predicted_models_are_smoothed_distributions() -> None:
+    P_bar = np.zeros((1, 4, 1, 4))
+    P_bar[..., 0] = 1.0
+    predicted = make_memory([P_bar, P_bar]).predicted
+    assert predicted.sum(-1) == pytest.approx(1.0)
+    assert predicted.min() > 0.0
+    assert predicted[..., 0].min() > 0.9
