@@ -116,9 +116,11 @@ def call(command: Command, *arguments: str) -> tuple[int, str, str]:
 
 
 def _close_logs() -> None:
-    """Close the log files of a Hydra job before the next test."""
+    """Close the log file and the terminal's log of a Hydra job, so that the next test prints messages itself."""
     root = logging.getLogger()
-    for handler in [handler for handler in root.handlers if isinstance(handler, logging.FileHandler)]:
+    for handler in [
+        handler for handler in root.handlers if type(handler) in (logging.FileHandler, logging.StreamHandler)
+    ]:
         handler.close()
         root.removeHandler(handler)
 
