@@ -20,8 +20,8 @@ class JamesStein(ModelEstimator):
         if memory.tasks == 0:
             return batch.P_bar
         _, S, A, _ = batch.P_bar.shape
-        degrees_of_freedom = np.maximum(batch.visits - 1.0, 1.0)[..., None]
-        noise = (batch.P_bar * (1.0 - batch.P_bar) / degrees_of_freedom).sum(AXES, keepdims=True)
+        others = np.maximum(batch.visits - 1.0, 1.0)[..., None]
+        noise = (batch.P_bar * (1.0 - batch.P_bar) / others).sum(AXES, keepdims=True)
         distance = ((batch.P_bar - memory.P_o_hat) ** 2).sum(AXES, keepdims=True)
         shrunk = (1.0 - 2.0 / max(S * A * (S - 1), 2)) * noise
         weight = np.divide(shrunk, distance, out=np.ones_like(noise), where=distance > shrunk)
