@@ -101,7 +101,7 @@ class JointLauncher(Launcher):
         return self.config.hydra.runtime.choices["hydra/sweeper"] != "pomrl"
 
     def _log(self, jobs: Mapping[int, Sequence[str]]) -> None:
-        """Log the jobs as Hydra's basic launcher does; those of our sweeper are not in the log `brief`."""
+        """Log the jobs as Hydra's basic launcher does; `hydra_logging=brief` omits our sweeper's jobs."""
         log = logging.getLogger(__name__ if self._is_search else "pomrl.sweep")
         log.info("Launching %d jobs locally", len(jobs))
         for number, overrides in jobs.items():
