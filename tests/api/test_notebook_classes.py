@@ -229,9 +229,45 @@ def test_rebound_functions_and_defaults_are_told_apart(edit: str, session: Modul
     assert class_digest(session.Mine) != before
 
 
+DECORATED = """from functools import partialmethod, wraps
+def scaled(factor):
+    def decorate(function):
+        @wraps(function)
+        def scaled_function(m):
+            return factor * function(m)
+        return scaled_function
+    return decorate
+def plain(m):
+    return 1
+weight = scaled(1)(plain)
+weight.shift = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("weight = scaled(1)(plain)", "weight = scaled(2)(plain)"),
+        ("weight.shift = 1", "weight.shift = 2"),
+        ("Mine.half = partialmethod(weight, m=1)", "Mine.half = partialmethod(weight, m=2)"),
+    ],
+)
+def test_values_within_functions_change_the_digest(
+    first: str, second: str, digest: Callable[[], str], cell: Cell
+) -> None:
+    cell(DECORATED)
+    cell(first)
+    before = digest()
+    cell(second)
+    assert digest() != before
+    cell(first)
+    assert digest() == before
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("RATES = [1, 2].copy\n", "RATES must be data .* got builtin_function_or_method"),
         ("from functools import partial\nRATES = partial(max, 1)\n", "RATES must be data .* got partial"),
         ("RATES = object()\n", "RATES must be data \\(numbers, text, numeric arrays, containers\\), got object"),
         ("class Mine(Mine):\n    c: float = 2.0\n", "Mine: source not found; give the class a method"),

@@ -1,16 +1,16 @@
 """Compute digests of classes from notebook cells.
 
 After an edit, a class has another digest and new results. A digest covers the statement of the class, and all that it
-uses: definitions and data of cells, and modules.
+uses by name: definitions and data of cells, and modules. It misses names made at run time, as in `globals()[name]`.
 """
 
 import ast
 import hashlib
-import inspect
 import linecache
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass, field
+from functools import partial, partialmethod
 from symtable import SymbolTable, symtable
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, cast
@@ -24,10 +24,15 @@ from pomrl.store.code_digest import normalise, own_modules, source_digest
 NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, ModuleType)
 """The types identified by module and name; other callables may contain state."""
 
+STATELESS_OWNERS = (type(None), type, ModuleType)
+"""The types of `__self__` of built-in functions without state, such as `math.sqrt`, but not `[1].copy`."""
+
 PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 """The types of plain values, besides arrays and containers."""
 
 CONTAINERS = (list, tuple, set, frozenset, dict)
+
+DATA = (*PLAIN, *CONTAINERS, np.ndarray)
 
 NAME_DIGITS = 8
 """The number of hex digits of the digest in a class name."""
@@ -63,18 +68,18 @@ class _Dependencies:
 
     def add(self, name: str, value: Any) -> None:
         """Add a value and its dependencies; ConfigError if neither definition nor data."""
-        value = inspect.unwrap(value) if callable(value) else value
+        value = _unwrap(value)
         if id(value) in self.positions:
             self.texts.append(f"{name} is definition {self.positions[id(value)]}")
         elif isinstance(value, FunctionType | type) and is_of_session(value):
             self.positions[id(value)] = len(self.positions)
             self._add_definition(name, value)
-        elif isinstance(value, NAMED):
+        elif isinstance(value, NAMED) and isinstance(getattr(value, "__self__", None), STATELESS_OWNERS):
             module = value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
             self.modules.add(module)
             self.texts.append(f"{name} is {module}.{getattr(value, '__qualname__', value.__name__)}")
         elif type(value) in CONTAINERS:
-            self.texts.append(f"{name} is {type(value).__name__} of {len(value)}")
+            self.texts.append(f"{name} is {type(value).__name__} of {len(cast(Sized, value))}")
             for item in _items(value):
                 self.add(name, item)
         else:
@@ -95,12 +100,19 @@ class _Dependencies:
             for base in value.__bases__:  # a base may have been renamed since
                 self.add(base.__name__, base)
             for attribute, data in sorted(vars(value).items()):  # perhaps set after the class statement
-                if not attribute.startswith("__") and isinstance(data, (*PLAIN, *CONTAINERS, np.ndarray)):
+                if isinstance(data, partial | partialmethod):
+                    self.add(f"{name}.{attribute}", (data.args, data.keywords))
+                elif not attribute.startswith("__") and isinstance(data, DATA):
                     self.add(f"{name}.{attribute}", data)
 
     def _add_values(self, name: str, function: FunctionType) -> None:
-        """Add defaults and variables of enclosing functions: the source lacks their values."""
+        """Add defaults, attributes, and variables of enclosing functions: the source lacks their values."""
         self.add(f"{name}.{function.__name__}", (function.__defaults__, function.__kwdefaults__))
+        for attribute, data in sorted(vars(function).items()):
+            if isinstance(data, DATA):
+                self.add(f"{name}.{function.__name__}.{attribute}", data)
+        if wrapped := getattr(function, "__wrapped__", None):
+            self.add(f"{name}.{function.__name__}", wrapped)
         for used, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if used != "__class__":
                 try:
@@ -156,13 +168,24 @@ def _is_within(code: CodeType, statement: ast.stmt, file: str) -> bool:
 
 
 def _functions(value: FunctionType | type) -> Iterator[FunctionType]:
-    """Yield a function, or the functions of a class, without their wrappers."""
+    """Yield a function, or the functions of a class, without wrappers of libraries."""
     for member in [value] if isinstance(value, FunctionType) else vars(value).values():
         wrapped = (getattr(member, name, None) for name in ("fget", "__func__", "func"))
         function = next(filter(None, wrapped), member)
-        function = inspect.unwrap(function) if callable(function) else function
+        function = _unwrap(function)
         if isinstance(function, FunctionType):
             yield function
+
+
+def _unwrap(value: Any) -> Any:
+    """Return what wrappers of libraries wrap; wrappers of the session have sources and values themselves."""
+    while not _is_of_cells(value) and (wrapped := getattr(value, "__wrapped__", None) if callable(value) else None):
+        value = wrapped
+    return value
+
+
+def _is_of_cells(value: Any) -> bool:
+    return getattr(value, "__globals__", None) is vars(sys.modules[SESSION])
 
 
 def _used_names(statement: ast.stmt) -> set[str]:
