@@ -13,7 +13,7 @@ from pomrl.configuration.composed import (
     UnreadableOverrideError,
     unknown_key,
 )
-from pomrl.configuration.sources import folder_of, known_studies, sweep_names
+from pomrl.configuration.sources import OF_PAPERS, PAPERS_REMEDY, folder_of, known_studies, sweep_names
 
 
 @contextmanager
@@ -60,6 +60,8 @@ def describe_unknown_sweep(sweep: str, paper_sweeps: Sequence[str]) -> str:
     """Format a message for a sweep without a file."""
     study, _, name = sweep.rpartition("/")
     folder = folder_of(study)
+    if study in OF_PAPERS and not folder.is_dir():
+        return f"experiment={sweep} {PAPERS_REMEDY}"
     if study and not folder.is_dir():
         return f"experiment={sweep}: unknown study {study}; it is neither shipped nor a folder"
     if others := [] if study else [other.name for other in known_studies() if name in sweep_names(other)]:

@@ -37,8 +37,9 @@ def import_by_name(module: str) -> ModuleType:
 
 
 def is_ours(module: str) -> bool:
-    """Return whether a module belongs to this project."""
-    return module.partition(".")[0] in OURS
+    """Return whether a module belongs to this project, and its package is installed."""
+    package = module.partition(".")[0]
+    return package in OURS and find_spec(package) is not None
 
 
 def add_to_path(folder: Path) -> None:

@@ -26,6 +26,11 @@ LOOKS = "looks.yaml"
 SHIPPED = ("pomrl", "pomrl-papers")
 """The distributions of this project with studies. Their options and sweeps are available everywhere, if installed."""
 
+OF_PAPERS = ("amit2020", "horizons", "jiang2015", "rathnam2023")
+"""The studies of pomrl-papers, which may be missing. No user's study may have their names."""
+
+PAPERS_REMEDY = "needs pomrl-papers: pip install ./packages/pomrl-papers"
+
 SWEEPS = "conf/experiment"
 """The folder of sweeps in a study. They are options STUDY/NAME of the group `experiment`."""
 

@@ -18,7 +18,9 @@ from pomrl.configuration.importing import add_to_path, display_path, format_erro
 from pomrl.configuration.parsing import make
 from pomrl.configuration.sources import (
     DESCRIPTION,
+    OF_PAPERS,
     PAPER,
+    PAPERS_REMEDY,
     PUBLISHED,
     SWEEPS,
     Sources,
@@ -251,6 +253,8 @@ def find(name: str) -> Study:
     folder = folder_of(name)
     if folder in shipped_folders():
         return read_study(folder)
+    if name in OF_PAPERS and not (folder / DESCRIPTION).is_file():
+        raise ConfigError(f"{name} {PAPERS_REMEDY}")
     if not (folder / DESCRIPTION).is_file():
         what = f"no {DESCRIPTION} in this folder" if folder.is_dir() else "unknown study or folder"
         names = [path.name for path in known_studies()]
@@ -261,7 +265,7 @@ def find(name: str) -> Study:
 
 def check_study_name(name: str, start: str) -> None:
     """Raise a ConfigError for an invalid name of a user's study."""
-    if name in {"pomrl", *(folder.name for folder in shipped_folders())}:
+    if name in {"pomrl", *OF_PAPERS, *(folder.name for folder in shipped_folders())}:
         raise ConfigError(f"{start}: the name {name} is reserved for a package or a shipped study; choose another name")
     if not name.isidentifier() or iskeyword(name):
         raise ConfigError(f"{start}: the name of the folder must be a Python identifier, such as my_study")
