@@ -44,7 +44,12 @@ BAD: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "figure of nothing": (
         "figures.py",
         FIGURE.replace("panels=GRID", ""),
-        ("figures.py:6", "@figure needs panels=, such as a PanelGrid, or points=, a function of stored sweeps"),
+        ("figures.py:6", "@figure needs panels=GRID, a PanelGrid", "GRID.draw(data)", "points=FUNCTION"),
+    ),
+    "figures of version 2.0.0": (
+        "figures.py",
+        FIGURE + "\n\nFIGURE = GRID\n",
+        ("FIGURE is not read", "@figure(panels=GRID)"),
     ),
     "panel of no axis": ("figures.py", FIGURE.replace('"task"', '"tasks"'), ("figures.py:", "got 'tasks'")),
     "sweep of an unknown key": ("sweeps/first.yaml", FIRST.replace("runs:", "rnus: 3\nruns:"), ("first", "rnus")),

@@ -119,10 +119,13 @@ def figure(
     if sweeps and callable(sweeps[0]):
         name = getattr(sweeps[0], "__name__", sweeps[0])
         raise TypeError(f"{name}: @figure needs parentheses, as in @figure(panels=GRID)")
-    if panels is not None:
+    if isinstance(panels, PanelGrid):
         points, series = panels.points, panels.series
-    if points is None:
-        raise TypeError("@figure needs panels=, such as a PanelGrid, or points=, a function of stored sweeps")
+    if not callable(points):
+        raise TypeError(
+            "@figure needs panels=GRID, a PanelGrid that the function draws by GRID.draw(data), or points=FUNCTION, a "
+            "function of stored sweeps"
+        )
 
     def make(function: Draw) -> Figure:
         docstring = _add_bands(inspect.cleandoc(function.__doc__ or ""), () if sweeps else series)
@@ -165,6 +168,9 @@ def figures_of(study: Study) -> Sequence[Figure]:
 
 
 def _defined_figures(module: ModuleType) -> list[Figure]:
+    if "FIGURE" in vars(module):  # as in version 2.0.0
+        name = module.__name__
+        raise ConfigError(f"{name}: FIGURE is not read; write @figure(panels=GRID) above a function of the figure")
     figures = {id(value): value for value in vars(module).values() if isinstance(value, Figure)}
     return [figure for figure in figures.values() if figure.module == module.__name__]
 
