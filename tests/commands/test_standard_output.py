@@ -47,6 +47,14 @@ def test_a_full_disk_is_one_line(arguments: tuple[str, ...]) -> None:
     assert error_output(os.open("/dev/full", os.O_WRONLY), *arguments) == "standard output: No space left on device\n"
 
 
+@pytest.mark.parametrize("arguments", ["run S=3 T=2 runs=2", "runs", "table"])
+def test_closed_standard_output_is_no_error(arguments: str, empty_outputs: Path) -> None:
+    program = f'"{sys.executable}" -m pomrl'
+    command = f"{program} run S=3 T=2 runs=2 &>/dev/null && {program} {arguments} >&-"
+    done = subprocess.run(["bash", "-c", command], cwd=empty_outputs, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Error" in done.stderr) == (0, False), done.stderr
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @pytest.mark.parametrize("standard_error", ["2>&-", "2>/dev/full"])
 def test_full_standard_error_stops_no_runs(standard_error: str, empty_outputs: Path) -> None:

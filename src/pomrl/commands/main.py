@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pomrl.commands.process import (
     INTERRUPTED,
     collect_garbage_rarely,
-    open_standard_error,
+    open_closed_streams,
     raise_at_interrupt,
     skip_last_collection,
 )
@@ -73,7 +73,7 @@ environment variable POMRL_OUTPUTS. pomrl --version prints the version."""
 
 def main(words: Sequence[str]) -> None:
     """Run the command of the first word."""
-    open_standard_error()
+    open_closed_streams()
     collect_garbage_rarely()
     try:
         command(next(iter(words), ""), words[1:])()
@@ -131,8 +131,8 @@ def summary(name: str) -> str:
         return COMMANDS[name].summary
     if name in SUMMARIES:
         return SUMMARIES[name]
-    (point,) = entry_points(group="pomrl.commands", name=name)
-    return point.dist.metadata["Summary"] if point.dist else ""
+    point = next(iter(entry_points(group="pomrl.commands", name=name)))
+    return (point.dist.metadata["Summary"] if point.dist else "") or ""
 
 
 def _parse_and_execute(name: str, arguments: Sequence[str]) -> None:

@@ -6,6 +6,9 @@ import signal
 import sys
 from typing import NoReturn
 
+STANDARD_OUTPUT, STANDARD_ERROR = 1, 2
+"""The file descriptors of the standard streams."""
+
 INTERRUPTED = 128 + signal.SIGINT
 """The exit status after ^C."""
 
@@ -32,12 +35,14 @@ def _end(*_: object) -> NoReturn:  # modules may catch a KeyboardInterrupt durin
         os._exit(INTERRUPTED)
 
 
-def open_standard_error() -> None:
-    """Open standard error if it is closed; otherwise another file gets its descriptor."""
-    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (None is possible at run time)
-        while (descriptor := os.open(os.devnull, os.O_WRONLY)) < 2:
+def open_closed_streams() -> None:
+    """Open standard output and error if they are closed; otherwise other files get their descriptors."""
+    if sys.stdout is None or sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]  (possible at run time)
+        while (descriptor := os.open(os.devnull, os.O_WRONLY)) <= STANDARD_ERROR:
             pass
-        sys.stderr = os.fdopen(descriptor, "w")
+        os.close(descriptor)
+        sys.stdout = sys.stdout or os.fdopen(STANDARD_OUTPUT, "w")
+        sys.stderr = sys.stderr or os.fdopen(STANDARD_ERROR, "w")
 
 
 def collect_garbage_rarely() -> None:
